@@ -1,15 +1,15 @@
 """Pictures as coordinates for SVG, so that no page needs a script: curves, bars, shares, calibration."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from statistics import median
 
 from predibot.domain.untrusted_text import one_line
 from predibot.reports import figures
 from predibot.reports.pictures.labels import LabelPlace, place_labels
-from predibot.reports.pictures.series import Cohorts, Curves, Picture, ScatterPanel
+from predibot.reports.pictures.series import Cohorts, Curves, Picture, Plot
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 
@@ -54,7 +54,7 @@ def curves_of(picture: Picture, colour: Callable[[str], str] = str, *, charts: i
     if isinstance(picture, Curves):
         lines = [
             # A line of one bot among others begins with its name.
-            Line(each.name, [_point(point) for point in each.points], colour(each.name.partition(", ")[0]))
+            Line(each.name, [_point(point) for point in each.of], colour(each.name.partition(", ")[0]))
             for each in picture.panels
         ]
         title = f"{picture.title}: {picture.panels[0].name}" if len(lines) == 1 else picture.title
@@ -63,13 +63,17 @@ def curves_of(picture: Picture, colour: Callable[[str], str] = str, *, charts: i
     if isinstance(picture, Cohorts):
         return tuple(
             bars_of(
-                [(datetime.fromtimestamp(at, UTC), gain, figures.signed_percent(gain)) for at, gain in each.returns],
+                [
+                    (one.start, gain, figures.signed_percent(gain))
+                    for one in each.of.results
+                    for gain in [one.profit_usd / one.stake_usd]
+                ],
                 f"{picture.title}: {each.name}",
                 "Return of each cohort by its start.",
                 figures.signed_percent,
             )
             for each in picture.panels
-            if each.returns
+            if each.of.results
         )
     return ()
 
@@ -209,9 +213,9 @@ _NAME = 24
 """Characters of a name beside its dot."""
 
 
-def dots_of(panel: ScatterPanel, across: str) -> Dots:
+def dots_of(panel: Plot[Mapping[str, tuple[float, float]]], across: str) -> Dots:
     """Return the dots of a panel; one value for all lies in the middle, and names without room are in the note."""
-    pairs = list(panel.points.values())
+    pairs = list(panel.of.values())
     ends = [(min(values), max(values)) for values in zip(*pairs, strict=True)]
 
     def share(place: int, value: float) -> float:
@@ -219,11 +223,11 @@ def dots_of(panel: ScatterPanel, across: str) -> Dots:
         return 0.5 if low == high else (value - low) / (high - low)
 
     points = [(round(12.0 + 296.0 * share(0, x), 1), round(188.0 - 168.0 * share(1, y), 1)) for x, y in pairs]
-    names = [one_line(bot)[:_NAME] for bot in panel.points]
+    names = [one_line(bot)[:_NAME] for bot in panel.of]
     places = place_labels(points, names, width=320.0, height=200.0, letter=6.3, line=11.0)
     dots = tuple(
         (x, y, bot, f"{bot}: {across} {one:,.6g}, {panel.name} {other:,.4g}", place)
-        for (x, y), place, (bot, (one, other)) in zip(points, places, panel.points.items(), strict=True)
+        for (x, y), place, (bot, (one, other)) in zip(points, places, panel.of.items(), strict=True)
     )
     across_ends, up_ends = (tuple(dict.fromkeys(_written(end, high) for end in (low, high))) for low, high in ends)
     nameless = ", ".join(name for name, place in zip(names, places, strict=True) if place is None)

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
-from predibot.reports.pictures.series import ScatterPanel
+from predibot.reports.pictures.series import Plot
 from predibot.web.drawing import bars_of, dots_of, shares_of, whiskers_of
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -59,7 +59,7 @@ def test_whiskers_have_zero_in_the_middle_and_an_arrow_where_they_leave_the_scal
 
 
 def test_dots_lie_between_the_ends_of_both_figures_and_one_value_in_the_middle() -> None:
-    found = dots_of(ScatterPanel("edge", {"a": (2.0, 0.1), "b": (6.0, 0.1), "c": (4.0, 0.1)}, "rho –"), "pages")
+    found = dots_of(Plot("edge", {"a": (2.0, 0.1), "b": (6.0, 0.1), "c": (4.0, 0.1)}, "rho –"), "pages")
     assert [(x, y) for x, y, *_ in found.dots] == [(12.0, 104.0), (308.0, 104.0), (160.0, 104.0)]
     assert found.dots[0][3] == "a: pages 2, edge 0.1"
     assert found.note == "pages across; edge up; rho –"

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from predibot.jobs.histories.event import MarketHistory, PricedDecision
+from predibot.reports.pictures import series
 from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
 from predibot.reports.pictures.labels import LabelPlace, place_labels
-from predibot.reports.pictures.series import Calibrations, Cohorts, Curves, Picture, Returns, Scatter
 from predibot.scoring.evaluation.running import RunningPoint
 
 if TYPE_CHECKING:
@@ -36,44 +36,42 @@ _SCATTER_MARGIN = 0.15
 _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 
 
-def draw_picture(picture: Picture) -> "Figure":
+def draw_picture(picture: series.Picture) -> "Figure":
     """Return a picture as a figure of matplotlib; to be called inside `canvas.style()`."""
-    if isinstance(picture, Curves):
+    if isinstance(picture, series.Curves):
         return _curves(picture)
-    if isinstance(picture, Calibrations):
+    if isinstance(picture, series.Calibrations):
         return _calibrations(picture)
-    if isinstance(picture, Returns):
+    if isinstance(picture, series.Returns):
         return _returns(picture)
-    if isinstance(picture, Cohorts):
+    if isinstance(picture, series.Cohorts):
         return _cohorts(picture)
-    if isinstance(picture, Scatter):
+    if isinstance(picture, series.Scatter):
         return _scatter(picture)
     return _prices(picture)
 
 
-def _curves(curves: Curves) -> "Figure":
-    figure, panels = _grid(len(curves.panels), curves.title, curves.note, 1.6)
-    for axes, panel in zip(panels, curves.panels, strict=True):
-        at = _days([point.slot_at for point in panel.points])
+def _curves(curves: series.Curves) -> "Figure":
+    figure, plots = _grid(curves, 1.6, curves.unit)
+    for axes, panel in plots:
+        at = _days([point.slot_at for point in panel.of])
         low, high = (
             np.array([math.nan if end is None else end for end in ends])
-            for ends in ([point.low for point in panel.points], [point.high for point in panel.points])
+            for ends in ([point.low for point in panel.of], [point.high for point in panel.of])
         )
         axes.axhline(curves.level, color=GREY, linewidth=0.6)
         axes.fill_between(at, low, high, color=BLUE, alpha=0.18, linewidth=0.0)
-        axes.plot(at, [point.total for point in panel.points], color=BLUE, marker="." if len(at) < 3 else "")
+        axes.plot(at, [point.total for point in panel.of], color=BLUE, marker="." if len(at) < 3 else "")
         for number, (marked_at, _) in enumerate(curves.marks, start=1):
             day = float(_days([marked_at])[0])
             axes.axvline(day, color=RED, linewidth=0.6, linestyle=(0, (1, 2)))
             axes.annotate(str(number), (day, 1.0), xycoords=("data", "axes fraction"), fontsize=4.5, color=RED)
-        axes.set_title(label(panel.name, _NAME_CELLS))
         if curves.counted:
-            axes.set_xlabel(f"{panel.points[-1].clusters:,} {curves.counted}", loc="left")
+            axes.set_xlabel(f"{panel.of[-1].clusters:,} {curves.counted}", loc="left")
         if curves.level > 0.0:
-            _format_amounts(axes, panel.points)
+            _format_amounts(axes, panel.of)
         axes.grid(axis="y")
         _format_dates(axes)
-    _label_left(panels, curves.unit)
     return figure
 
 
@@ -88,10 +86,10 @@ def _format_amounts(axes: "Axes", points: Sequence[RunningPoint]) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
 
 
-def _calibrations(calibrations: Calibrations) -> "Figure":
-    figure, panels = _grid(len(calibrations.panels), calibrations.title, calibrations.note, 2.1)
-    for axes, panel in zip(panels, calibrations.panels, strict=True):
-        bins = panel.bins
+def _calibrations(calibrations: series.Calibrations) -> "Figure":
+    figure, plots = _grid(calibrations, 2.1, "happened")
+    for axes, panel in plots:
+        bins = panel.of
         full = bins.count > 0
         said, seen, count = bins.mean_probability[full], bins.mean_outcome[full], bins.count[full]
         # The counts stand in a strip below the diagram.
@@ -104,34 +102,32 @@ def _calibrations(calibrations: Calibrations) -> "Figure":
         axes.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linewidth=0.6, linestyle=(0, (4, 3)))
         reach = np.maximum([seen - bins.outcome_low[full], bins.outcome_high[full] - seen], 0.0)
         axes.errorbar(said, seen, yerr=reach, fmt="o", color=BLUE, markersize=3.0, elinewidth=0.9)
-        axes.set_title(label(panel.name, _NAME_CELLS))
         axes.set_xlim(-0.02, 1.02)
         axes.set_ylim(-_BELOW, 1.02)
         axes.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
         axes.set_yticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
-        axes.set_xlabel(f"forecast; {panel.n:,} of {panel.events:,} events")
+        axes.set_xlabel(f"forecast; {panel.note}")
         axes.set_aspect("equal")
-    _label_left(panels, "happened")
     return figure
 
 
-def _returns(returns: Returns) -> "Figure":
-    names = [bar.name for bar in returns.horizons[0][1]]
+def _returns(returns: series.Returns) -> "Figure":
+    names = [bar.name for bar in returns.panels[0].of]
     height = 1.0 + 0.2 * len(names)
     figure = _figure(height, returns.title, returns.note)
-    panels: Sequence[Axes] = figure.subplots(1, len(returns.horizons), sharey=True, squeeze=False)[0]
+    panels: Sequence[Axes] = figure.subplots(1, len(returns.panels), sharey=True, squeeze=False)[0]
     places = np.arange(len(names))[::-1]
-    for axes, (horizon, bars) in zip(panels, returns.horizons, strict=True):
+    for axes, panel in zip(panels, returns.panels, strict=True):
         axes.axvline(0.0, color=GREY, linewidth=0.6)
-        for place, bar in zip(places, bars, strict=True):
+        for place, bar in zip(places, panel.of, strict=True):
             if bar.mean is None:
                 continue
             axes.barh(place, 100.0 * bar.mean, height=0.62, color=BLUE if bar.mean >= 0.0 else RED, alpha=0.55)
             if bar.low is not None and bar.high is not None:
                 axes.plot([100.0 * bar.low, 100.0 * bar.high], [place, place], color="black", linewidth=0.9)
-        n = {bar.n for bar in bars if bar.mean is not None}
+        n = {bar.n for bar in panel.of if bar.mean is not None}
         decisions = f"{min(n):,}" if len(n) == 1 else f"{min(n, default=0):,} to {max(n, default=0):,}"
-        axes.set_title(horizon)
+        axes.set_title(panel.name)
         axes.set_xlabel(f"%; n = {decisions}")
         axes.locator_params(axis="x", nbins=3)
         axes.tick_params(axis="y", length=0.0)
@@ -141,38 +137,36 @@ def _returns(returns: Returns) -> "Figure":
     return figure
 
 
-def _cohorts(cohorts: Cohorts) -> "Figure":
-    figure, panels = _grid(len(cohorts.panels), cohorts.title, cohorts.note, 1.6)
-    for axes, panel in zip(panels, cohorts.panels, strict=True):
-        at = _days([start for start, _ in panel.returns])
-        percents = np.array([100.0 * value for _, value in panel.returns])
+def _cohorts(cohorts: series.Cohorts) -> "Figure":
+    figure, plots = _grid(cohorts, 1.6, "return, %")
+    for axes, panel in plots:
+        at = _days([each.start.timestamp() for each in panel.of.results])
+        percents = np.array([100.0 * (each.profit_usd / each.stake_usd) for each in panel.of.results])
         width = 0.6 * float(np.diff(at).min(initial=7.0))
         axes.bar(at, percents, width, color=[BLUE if value >= 0.0 else RED for value in percents], alpha=0.55)
-        if panel.low is not None and panel.high is not None:
-            axes.axhspan(100.0 * panel.low, 100.0 * panel.high, color=GREY, alpha=0.12, linewidth=0.0)
-        axes.axhline(100.0 * panel.mean, color="black", linewidth=0.9)
+        found = panel.of.score.score.returns
+        if found.low is not None and found.high is not None:
+            axes.axhspan(100.0 * found.low, 100.0 * found.high, color=GREY, alpha=0.12, linewidth=0.0)
+        axes.axhline(100.0 * found.mean, color="black", linewidth=0.9)
         axes.axhline(0.0, color=GREY, linewidth=0.6)
-        axes.set_title(label(panel.name, _NAME_CELLS))
         axes.grid(axis="y")
         _format_dates(axes)
-    _label_left(panels, "return, %")
     return figure
 
 
-def _scatter(scatter: Scatter) -> "Figure":
+def _scatter(scatter: series.Scatter) -> "Figure":
     from textwrap import wrap
 
-    figure, panels = _grid(len(scatter.panels), scatter.title, scatter.note, 2.1)
-    for axes, panel in zip(panels, scatter.panels, strict=True):
-        axes.plot(*zip(*panel.points.values(), strict=True), marker="o", color=BLUE, markersize=3.0, linestyle="")
+    figure, plots = _grid(scatter, 2.1)
+    for axes, panel in plots:
+        axes.plot(*zip(*panel.of.values(), strict=True), marker="o", color=BLUE, markersize=3.0, linestyle="")
         axes.margins(_SCATTER_MARGIN)
-        names = [label(bot, _LEGEND_CELLS) for bot in panel.points]
-        places = _label_places(list(panel.points.values()), names)
+        names = [label(bot, _LEGEND_CELLS) for bot in panel.of]
+        places = _label_places(list(panel.of.values()), names)
         for name, place in zip(names, places, strict=True):
             if place is not None:
                 at = (place.x / _PANEL_WIDTH, 1.0 - place.y / _PANEL_HEIGHT)
                 axes.annotate(name, at, xycoords="axes fraction", fontsize=4.5, color=GREY, ha=_SIDES[place.anchor])
-        axes.set_title(label(panel.name, _NAME_CELLS))
         nameless = ", ".join(name for name, place in zip(names, places, strict=True) if place is None)
         note = f"{panel.note}; no room for the names of {nameless}" if nameless else panel.note
         axes.set_xlabel("\n".join([label(scatter.across, _NAME_CELLS), *wrap(note, _PANEL_CHARACTERS)]))
@@ -249,15 +243,22 @@ def _draw_decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) ->
     return handle
 
 
-def _grid(panels: int, title: str, note: str, row_inches: float) -> "tuple[Figure, list[Axes]]":
-    columns = min(panels, _COLUMNS)
-    rows = -(-panels // columns)
-    figure = _figure((2.4 if panels == 1 else row_inches * rows) + 0.6, title, note)
-    every = figure.subplots(rows, columns, squeeze=False)
-    flat = list(every.flat)
-    for axes in flat[panels:]:
+def _grid(
+    picture: series.Panels[series.PlotT_co], row_inches: float, left: str = ""
+) -> "tuple[Figure, list[tuple[Axes, series.Plot[series.PlotT_co]]]]":
+    """Return a figure with the axes of each panel, which have its name; `left` is the label of the first of a row."""
+    columns = min(len(picture.panels), _COLUMNS)
+    rows = -(-len(picture.panels) // columns)
+    height = 2.4 if len(picture.panels) == 1 else row_inches * rows
+    figure = _figure(height + 0.6, picture.title, picture.note)
+    flat = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for axes in flat[len(picture.panels) :]:
         axes.set_visible(False)
-    return figure, flat[:panels]
+    plots = list(zip(flat, picture.panels, strict=False))
+    for number, (axes, panel) in enumerate(plots):
+        axes.set_title(label(panel.name, _NAME_CELLS))
+        axes.set_ylabel("" if number % _COLUMNS else left)
+    return figure, plots
 
 
 def _figure(height_inches: float, title: str, note: str) -> "Figure":
@@ -280,11 +281,6 @@ def _format_dates(axes: "Axes") -> None:
     locator = make.AutoDateLocator(minticks=2, maxticks=5, tz=UTC)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(make.ConciseDateFormatter(locator, tz=UTC))
-
-
-def _label_left(panels: "Sequence[Axes]", words: str) -> None:
-    for axes in panels[::_COLUMNS]:
-        axes.set_ylabel(words)
 
 
 def _days(seconds: ArrayLike) -> NDArray[np.float64]:

@@ -1,10 +1,11 @@
 """What pictures show, as plain series, without matplotlib."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from textwrap import shorten
+from typing import Generic, TypeVar
 
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, points_of
 from predibot.jobs.histories.event import MarketHistory
@@ -27,23 +28,37 @@ _TITLE_CHARACTERS = 90
 _BAND = "Band: 95% interval of the sum, were it looked at on that day alone."
 
 
+PlotT_co = TypeVar("PlotT_co", covariant=True)
+BoardT = TypeVar("BoardT", AccountHistory, CohortsHistory)
+
+
 @dataclass(frozen=True, slots=True)
-class CurvePanel:
-    """A curve with its band; its name is a text of others."""
+class Plot(Generic[PlotT_co]):
+    """A panel of a picture, such as that of one bot."""
 
     name: str
-    points: tuple[RunningPoint, ...]
+    """It may be a text of others."""
+    of: PlotT_co
+    """What is drawn."""
+    note: str = ""
+    """What stands below it, such as a correlation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Curves:
-    """Curves beside each other, a panel each."""
+class Panels(Generic[PlotT_co]):
+    """Plots of one kind beside each other."""
 
     title: str
+    panels: tuple[Plot[PlotT_co], ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curves(Panels[tuple[RunningPoint, ...]]):
+    """Curves with their bands."""
+
     unit: str
     """Label of the vertical axis."""
-    panels: tuple[CurvePanel, ...]
-    note: str
     level: float = 0.0
     """Height of the line of no gain: of an account, its deposit."""
     counted: str = ""
@@ -52,23 +67,8 @@ class Curves:
     """Instants in seconds since 1970, shown in each panel, with their words, which are a text of others."""
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationPanel:
-    """Bins of one forecaster."""
-
-    name: str
-    bins: CalibrationBins
-    n: int
-    events: int
-
-
-@dataclass(frozen=True, slots=True)
-class Calibrations:
-    """Reliability diagrams beside each other."""
-
-    title: str
-    panels: tuple[CalibrationPanel, ...]
-    note: str
+class Calibrations(Panels[CalibrationBins]):
+    """Reliability diagrams of forecasters; the notes of the panels say how much each rests on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,57 +82,20 @@ class Bar:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class Returns:
-    """Mean returns of bots, a panel for each horizon; all panels have the same names in the same order."""
-
-    title: str
-    horizons: tuple[tuple[str, tuple[Bar, ...]], ...]
-    note: str
+class Returns(Panels[tuple[Bar, ...]]):
+    """Mean returns of bots at horizons; all panels have the same bots in the same order."""
 
 
-@dataclass(frozen=True, slots=True)
-class CohortPanel:
-    """Returns of a bot by cohort, and their mean."""
-
-    name: str
-    returns: tuple[tuple[float, float], ...]
-    """Start in seconds since 1970, and return on the stake, of each cohort."""
-    mean: float
-    low: float | None
-    """Ends of the interval of the mean; None without one."""
-    high: float | None
+class Cohorts(Panels[CohortsHistory]):
+    """Returns of bots by cohort."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cohorts:
-    """Cohorts of bots beside each other."""
+class Scatter(Panels[Mapping[str, tuple[float, float]]]):
+    """Figures of bots against another one: its value and theirs, by bot."""
 
-    title: str
-    panels: tuple[CohortPanel, ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterPanel:
-    """Two figures of bots, a point each."""
-
-    name: str
-    points: Mapping[str, tuple[float, float]]
-    """The values on the horizontal and on the vertical axis, by bot."""
-    note: str
-    """Such as the correlation, below the panel."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scatter:
-    """Figures of bots against another one, a panel each."""
-
-    title: str
     across: str
     """Label of the horizontal axis."""
-    panels: tuple[ScatterPanel, ...]
-    note: str
 
 
 Picture = Scatter | Curves | Calibrations | Returns | Cohorts | MarketHistory
@@ -164,7 +127,7 @@ def effort_pictures(evaluation: Evaluation) -> Iterator[tuple[str, Scatter]]:
         for effort in EFFORTS:
             found = [each for each in board.correlations if each.effort == effort and each.across > 1]
             panels = tuple(
-                ScatterPanel(EFFORT_WORDS.get(each.success, each.success), each.points, correlation_note(each.found))
+                Plot(EFFORT_WORDS.get(each.success, each.success), each.points, correlation_note(each.found))
                 for each in found
             )
             if panels:
@@ -172,7 +135,7 @@ def effort_pictures(evaluation: Evaluation) -> Iterator[tuple[str, Scatter]]:
                 title = _panel_name(f"{word.capitalize()} of a decision against success", knowledge)
                 note = f"Rank correlation (Spearman) over bots, with its 95% interval. Return: {board.returns}."
                 suffix = "" if knowledge == "clean" else f"-{knowledge}"
-                yield f"effort-{word}{suffix}", Scatter(title, word, panels, note)
+                yield f"effort-{word}{suffix}", Scatter(title, panels, note, word)
 
 
 def agreement_pictures(agreements: Sequence[Agreement]) -> Iterator[tuple[str, Picture]]:
@@ -180,14 +143,13 @@ def agreement_pictures(agreements: Sequence[Agreement]) -> Iterator[tuple[str, P
     for number, (game, of_game) in enumerate(groupby(agreements, key=attrgetter("game")), start=1):
         shown = [each for each in of_game if len(each.points) > 1]
         panels = tuple(
-            ScatterPanel(short_figure(each.figure), each.points, correlation_note(each.found))
-            for each in shown[:MOST_PANELS]
+            Plot(short_figure(each.figure), each.points, correlation_note(each.found)) for each in shown[:MOST_PANELS]
         )
         if panels:
             found = "Rank correlation (Spearman) over bots, with its 95% interval where there is one."
             note = f"{found} {basis_note(each.figure for each in shown)}".rstrip()
             name = "agreement" if number == 1 else f"agreement-{number}"
-            yield name, Scatter(f"{shown[0].one} against {game}", shown[0].one, panels, note)
+            yield name, Scatter(f"{shown[0].one} against {game}", panels, note, shown[0].one)
 
 
 def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:
@@ -225,8 +187,13 @@ def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) ->
         ("gain", f"Gain of a dollar a decision, added up, {where}", figures.money_noun(), gained),
     ):
         scale = 1000.0 if what == EDGE else 1.0
-        panels = [CurvePanel(bot, _scale(running[what], scale)) for bot, running in bots if what in running]
-        yield from _curves(name, title, unit, panels)
+        panels = [Plot(bot, _scale(running[what], scale)) for bot, running in bots if what in running]
+        # A bot that always states the price has a flat line.
+        moving = [each for each in panels if any(point.total != 0.0 for point in each.of)]
+        if moving:
+            flat = len(panels) - len(moving)
+            note = _note(_BAND, moving, f"Left out: {flat} that never left zero." if flat else "")
+            yield name, Curves(title, tuple(moving[:MOST_PANELS]), note, unit, counted="events")
 
 
 def _scale(points: Sequence[RunningPoint], by: float) -> tuple[RunningPoint, ...]:
@@ -241,45 +208,30 @@ def _scale(points: Sequence[RunningPoint], by: float) -> tuple[RunningPoint, ...
     )
 
 
-def _curves(name: str, title: str, unit: str, panels: Sequence[CurvePanel]) -> Iterator[tuple[str, Picture]]:
-    # A bot that always states the price has a flat line.
-    moving = [each for each in panels if any(point.total != 0.0 for point in each.points)]
-    if moving:
-        flat = len(panels) - len(moving)
-        texts = [
-            _BAND,
-            _scale_note(moving),
-            f"Left out: {flat} that never left zero." if flat else "",
-            _cut_note(len(moving)),
-        ]
-        yield name, Curves(title, unit, tuple(moving[:MOST_PANELS]), _sentences(texts), counted="events")
-
-
 def _calibration(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
     panels = [
-        CalibrationPanel(name, card.forecast.calibration, card.forecast.n, card.forecast.clusters)
+        Plot(name, card.forecast.calibration, f"{card.forecast.n:,} of {card.forecast.clusters:,} events")
         for name, card in cards
         if card.forecast.calibration is not None
     ]
     if panels:
         note = "Lines: Wilson's 95% interval, over the events forecasts are worth. Bars and numbers: how many."
-        shown = tuple(panels[:MOST_PANELS])
-        yield "calibration", Calibrations("Calibration", shown, _sentences([note, _cut_note(len(panels))]))
+        yield "calibration", Calibrations("Calibration", tuple(panels[:MOST_PANELS]), _note(note, panels, scaled=False))
 
 
 def _returns(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
     labels = list(dict.fromkeys(label for _, card in cards for label in card.horizons))
     at_quote = any(score.n_quote for _, card in cards for score in card.horizons.values())
     what = "quote_mean_return" if at_quote else "mean_return"
-    horizons = tuple(
-        (figures.horizon(label), tuple(_bar(name, card, label, what) for name, card in cards[:_MOST_BARS]))
+    panels = tuple(
+        Plot(figures.horizon(label), tuple(_bar(name, card, label, what) for name, card in cards[:_MOST_BARS]))
         for label in labels
     )
-    if any(bar.mean is not None for _, bars in horizons for bar in bars):
+    if any(bar.mean is not None for panel in panels for bar in panel.of):
         where = "at the quote, with fees" if at_quote else "at the mid"
-        cut = f"The first {_MOST_BARS} of {len(cards)}; --bots chooses others." if len(cards) > _MOST_BARS else ""
-        note = _sentences(["Lines: 95% intervals. No bar: no value. Each panel has its own scale.", cut])
-        yield "returns", Returns(f"Mean return of a decision of one dollar, {where}", horizons, note)
+        lines = "Lines: 95% intervals. No bar: no value. Each panel has its own scale."
+        note = _note(lines, cards, scaled=False, most=_MOST_BARS)
+        yield "returns", Returns(f"Mean return of a decision of one dollar, {where}", panels, note)
 
 
 def _bar(name: str, card: Scorecard, label: str, what: str) -> Bar:
@@ -293,19 +245,12 @@ def _bar(name: str, card: Scorecard, label: str, what: str) -> Bar:
 
 
 def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture]]:
-    boards: dict[tuple[str, ...], list[AccountHistory]] = {}
-    for each in accounts:
-        boards.setdefault((each.recipe, each.game, each.mode, each.subject), []).append(each)
-    for number, found in enumerate(boards.values(), start=1):
-        panels = [CurvePanel(each.score.bot, each.values) for each in found]
-        note = "Band: 95%, what the value could have been by the scatter of its own returns up to then."
-        text = _sentences([note, _scale_note(panels), _cut_note(len(panels))])
+    for suffix, found in _boards(accounts, attrgetter("recipe", "game", "mode", "subject")):
+        panels = [Plot(each.score.bot, each.values) for each in found]
+        note = _note("Band: 95%, what the value could have been by the scatter of its own returns up to then.", panels)
         title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
-        suffix = _number_suffix(number, len(boards))
-        yield (
-            f"account-value{suffix}",
-            Curves(title, figures.money_noun(), tuple(panels[:MOST_PANELS]), text, start_usd),
-        )
+        shown = tuple(panels[:MOST_PANELS])
+        yield f"account-value{suffix}", Curves(title, shown, note, figures.money_noun(), start_usd)
         for name, title, unit, what in (
             ("cash", "Cash share after the fills of each decision", "share of the account", "cash_shares"),
             ("drawdown", "Drawdown below the highest value so far", "share of that value", "drawdowns"),
@@ -315,15 +260,25 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
             yield f"{name}{suffix}", _shares(f"{title}: {_board(found[0])}", unit, series, baselines)
 
 
+def _boards(found: Iterable[BoardT], board_of: Callable[[BoardT], Hashable]) -> Iterator[tuple[str, list[BoardT]]]:
+    """Yield what is on each board with the end of the names of its files, which is empty for the only board."""
+    boards: dict[Hashable, list[BoardT]] = {}
+    for each in found:
+        boards.setdefault(board_of(each), []).append(each)
+    for number, own in enumerate(boards.values(), start=1):
+        yield "" if len(boards) == 1 else f"-{number}", own
+
+
 def _shares(
     title: str, unit: str, series: Mapping[str, Sequence[tuple[float, float]]], baselines: Mapping[str, bool]
 ) -> Curves:
     """Return a panel for each bot, behind one of their mean where there are several."""
     models = [bot for bot in series if not baselines[bot]] or list(series)
-    own = [CurvePanel(bot, _points(points)) for bot, points in series.items()]
-    panels = own if len(models) < 2 else [CurvePanel(_mean_name(len(models)), _points(_mean(series, models))), *own]
-    texts = ["Baselines are not in the mean." if 1 < len(models) < len(series) else "", _scale_note(panels)]
-    return Curves(title, unit, tuple(panels[:MOST_PANELS]), _sentences([*texts, _cut_note(len(panels))]))
+    panels = [Plot(bot, _points(points)) for bot, points in series.items()]
+    if len(models) > 1:
+        panels.insert(0, Plot(_mean_name(len(models)), _points(_mean(series, models))))
+    note = _note("Baselines are not in the mean." if 1 < len(models) < len(series) else "", panels)
+    return Curves(title, tuple(panels[:MOST_PANELS]), note, unit)
 
 
 def _mean_name(bots: int) -> str:
@@ -349,60 +304,44 @@ def _weights(history: WeightsHistory) -> Curves:
     has_sides = any(side.any() for side in found.short.values())
     means = [("YES" if has_sides else "weight", found.long), *([("NO", found.short)] if has_sides else [])]
     panels = [
-        CurvePanel(f"{side}, {_mean_name(len(models))}", _points(points_of(at, mean_of_bots([of[b] for b in models]))))
+        Plot(f"{side}, {_mean_name(len(models))}", _points(points_of(at, mean_of_bots([of[b] for b in models]))))
         for side, of in means
     ]
-    panels.append(CurvePanel("price of YES" if has_sides else "price", _points(points_of(at, found.price))))
+    panels.append(Plot("price of YES" if has_sides else "price", _points(points_of(at, found.price))))
     holders = [bot for bot in history.bots if (found.net(bot) != 0.0).any()]
     for bot in holders:
-        panels.append(CurvePanel(f"{bot}, YES less NO" if has_sides else bot, _points(points_of(at, found.net(bot)))))
+        panels.append(Plot(f"{bot}, YES less NO" if has_sides else bot, _points(points_of(at, found.net(bot)))))
     never = len(history.bots) - len(holders)
-    left_out = f"Left out: {figures.things(never, 'bot')} that never held it." if never else ""
-    texts = ["Shares of the account after the fills of each decision.", left_out, _scale_note(panels)]
-    texts.append(_cut_note(len(panels)))
+    left_out = f" Left out: {figures.things(never, 'bot')} that never held it." if never else ""
+    note = _note(f"Shares of the account after the fills of each decision.{left_out}", panels)
     news = [
         f"{number}: {shorten(title, _TITLE_CHARACTERS, placeholder=' …')}"
         for number, (_, title) in enumerate(history.news, start=1)
     ]
     if news:
-        texts.append(f"Dotted lines: the last news before the decisions at which bots moved most. {'; '.join(news)}")
-    title = f"Weights over time: {history.question}"
-    return Curves(title, "share of the account", tuple(panels[:MOST_PANELS]), _sentences(texts), marks=history.news)
+        note += f" Dotted lines: the last news before the decisions at which bots moved most. {'; '.join(news)}"
+    title, shown = f"Weights over time: {history.question}", tuple(panels[:MOST_PANELS])
+    return Curves(title, shown, note, "share of the account", marks=history.news)
 
 
 def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]:
-    boards: dict[tuple[str, ...], list[CohortsHistory]] = {}
-    for each in cohorts:
-        boards.setdefault((each.recipe, each.game, each.mode, each.methodology), []).append(each)
-    for number, found in enumerate(boards.values(), start=1):
-        panels = tuple(_cohort_panel(each) for each in found[:MOST_PANELS])
-        note = "Bars: cohorts by their start. Line and band: the mean and its 95% interval."
-        text = _sentences([note, _scale_note(panels), _cut_note(len(found))])
-        yield f"cohorts{_number_suffix(number, len(boards))}", Cohorts(f"Cohorts: {_board(found[0])}", panels, text)
-
-
-def _cohort_panel(cohorts: CohortsHistory) -> CohortPanel:
-    found = cohorts.score.score.returns
-    name = _panel_name(cohorts.score.display_name or cohorts.score.bot, cohorts.score.knowledge)
-    returns = tuple((each.start.timestamp(), each.profit_usd / each.stake_usd) for each in cohorts.results)
-    return CohortPanel(name, returns, found.mean, found.low, found.high)
+    for suffix, found in _boards(cohorts, attrgetter("recipe", "game", "mode", "methodology")):
+        panels = tuple(
+            Plot(_panel_name(each.score.display_name or each.score.bot, each.score.knowledge), each)
+            for each in found[:MOST_PANELS]
+        )
+        note = _note("Bars: cohorts by their start. Line and band: the mean and its 95% interval.", found)
+        yield f"cohorts{suffix}", Cohorts(f"Cohorts: {_board(found[0])}", panels, note)
 
 
 def _board(of: AccountHistory | CohortsHistory) -> str:
     return f"{of.game} of {of.recipe}, {of.mode}"
 
 
-def _number_suffix(number: int, boards: int) -> str:
-    return "" if boards == 1 else f"-{number}"
-
-
-def _scale_note(panels: Sequence[object]) -> str:
-    return "Each panel has its own scale." if len(panels) > 1 else ""
-
-
-def _cut_note(panels: int) -> str:
-    return f"The first {MOST_PANELS} of {panels}; --bots chooses others." if panels > MOST_PANELS else ""
-
-
-def _sentences(said: Sequence[str]) -> str:
-    return " ".join(each for each in said if each)
+def _note(
+    before: str, panels: Sequence[object], after: str = "", *, scaled: bool = True, most: int = MOST_PANELS
+) -> str:
+    """Return what is said below a picture: between two texts that it is `scaled` by panel, last how many fit in."""
+    scale = "Each panel has its own scale." if scaled and len(panels) > 1 else ""
+    cut = f"The first {most} of {len(panels)}; --bots chooses others." if len(panels) > most else ""
+    return " ".join(filter(None, (before, scale, after, cut)))

@@ -17,7 +17,7 @@ from predibot.ledger.read.labels import frozen_items
 from predibot.ledger.store import Store
 from predibot.plain_file import plain_text
 from predibot.reports.cells import CellPicture, Panel
-from predibot.reports.pictures.series import Scatter, ScatterPanel
+from predibot.reports.pictures.series import Plot, Scatter
 from predibot.reports.study import StudyItem, StudyTables
 from predibot.scoring.study_table import Cell, StudyTable, number_of
 from predibot.studies.answers import add_strict, find_run, read_answers
@@ -258,6 +258,6 @@ def scatter_pictures(main: StudyTable, families: Mapping[str, Family]) -> Iterat
             if len(points) > 1:
                 rho, p, n = rank_test(*zip(*points.values(), strict=True))
                 known = "" if math.isnan(rho) else f"rho {rho:.2f}, p = {p:.3f}, "
-                panels.append(ScatterPanel(score, points, f"{known}{n} bots"))
+                panels.append(Plot(score, points, f"{known}{n} bots"))
         if panels:
-            yield name, Scatter(title, across, tuple(panels), "Each point is a bot; rho: Spearman's rank correlation.")
+            yield name, Scatter(title, tuple(panels), "Each point is a bot; rho: Spearman's rank correlation.", across)

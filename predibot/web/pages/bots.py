@@ -118,7 +118,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
             "diagrams": [
-                reliability_of(name, panel.bins, panel.name)
+                reliability_of(name, panel.of, panel.name)
                 for picture in pictures
                 if isinstance(picture, Calibrations)
                 for panel in picture.panels

@@ -29,5 +29,5 @@ def test_a_panel_has_a_point_for_each_bot_that_knows_both() -> None:
     made = with_effort()
     edge, *_ = dict(effort_pictures(made))["effort-pages"].panels
     known = {card.bot: card.edge.edge for card in made.cards if card.edge.edge is not None}
-    assert {bot: up for bot, (_, up) in edge.points.items()} == known
+    assert {bot: up for bot, (_, up) in edge.of.items()} == known
     assert edge.note.endswith(f"{len(known)} bots")
