@@ -69,14 +69,12 @@ def _read_decisions(connection: Connection, run_ids: Sequence[int]) -> Columns:
     statement = (
         select(
             decisions.c.run_id.label("run"),
-            decisions.c.id,
-            decisions.c.bot_id,
+            *decisions.c["id", "bot_id"],
             case({status: index for index, status in enumerate(STATUSES)}, value=decisions.c.status).label("status"),
             decisions.c.decided_at,
             # A decision on no event is a cluster of its own.
             func.coalesce(subjects.c.event_row, -decisions.c.id).label("event_row"),
-            decisions.c.cost_usd,
-            decisions.c.cost_known_usd,
+            *decisions.c["cost_usd", "cost_known_usd"],
             OPENED_MODEL.label("opened"),
         )
         .join(bots, bots.c.id == decisions.c.bot_id)
@@ -100,10 +98,8 @@ def _read_bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
             # Its sign is apart, because a database makes a number of any text that it negates.
             bets.c.amount.label("bet_usd"),
             bets.c.price_yes,
-            forecasts.c.probability,
-            forecasts.c.confidence,
-            quotes.c.bid,
-            quotes.c.ask,
+            *forecasts.c["probability", "confidence"],
+            *quotes.c["bid", "ask"],
             bets.c.sign,
         )
         .join(decisions, decisions.c.id == bets.c.decision_id)

@@ -75,12 +75,9 @@ def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list
     booked = own.subquery("booked")
     statement = (
         select(
-            forecasts.c.decision_id,
-            forecasts.c.probability,
-            booked.c.price_yes,
-            booked.c.booked_usd,
-            payouts.c.payout_yes,
-            payouts.c.settled_at,
+            *forecasts.c["decision_id", "probability"],
+            *booked.c["price_yes", "booked_usd"],
+            *payouts.c["payout_yes", "settled_at"],
         )
         .outerjoin(
             booked,

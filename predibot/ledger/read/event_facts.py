@@ -62,7 +62,7 @@ def read_run_markets(connection: Connection, venue: str, part: Part = EVERYTHING
     facts are found in the text by patterns, and the JSON is not parsed.
     """
     statement = (
-        select(run_events.c.run_id, run_events.c.event_row, run_events.c.event_json)
+        select(*run_events.c["run_id", "event_row", "event_json"])
         .join(runs, runs.c.id == run_events.c.run_id)
         .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *runs_in(connection, part))
         .order_by(run_events.c.run_id, run_events.c.position)

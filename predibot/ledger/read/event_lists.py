@@ -73,7 +73,7 @@ def list_events(connection: Connection, events: Sequence[int]) -> Mapping[int, L
     own = cast(Select[tuple[object, ...]], bets.element).where(orders.c.decision_id.in_(select(first.c.decision_id)))
     booked = own.subquery("booked")
     statement = (
-        select(markets.c.id, markets.c.event_row, markets.c.question, booked.c.price_yes)
+        select(*markets.c["id", "event_row", "question"], booked.c.price_yes)
         .add_columns(payouts.c.payout_yes, payouts.c.settled_at)
         .join(first, first.c.market_row == markets.c.id)
         .outerjoin(

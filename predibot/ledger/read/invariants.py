@@ -54,7 +54,7 @@ def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterato
 
 
 def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Violation]:
-    named = select(runs.c.key, runs.c.game, runs.c.recipe).where(runs.c.id == run_id)
+    named = select(*runs.c["key", "game", "recipe"]).where(runs.c.id == run_id)
     key, game, recipe = connection.execute(named).one()
 
     def rows(table: str) -> dict[tuple[str, str, str], list[Row]]:

@@ -21,7 +21,7 @@ _LABEL_OF_DECISION = and_(labels.c.decision_id == decisions.c.id, labels.c.numbe
 
 def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
     """Return name, strategy, model, cutoff and members of a run's bots in order of entry; it reads members' answers."""
-    columns = (bots.c.name, bots.c.strategy, bots.c.model, bots.c.knowledge_cutoff, bots.c.members_json)
+    columns = bots.c["name", "strategy", "model", "knowledge_cutoff", "members_json"]
     statement: Select[Any] = select(*columns)
     return connection.execute(statement.where(bots.c.run_id == run_id).order_by(bots.c.id)).all()
 
@@ -194,7 +194,7 @@ def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mappi
     decided = connection.execute(statement).all()
     rows = [row.id for row in decided]
     weights: dict[int, list[Order]] = defaultdict(list)
-    named = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+    named = instruments.c["venue", "kind", "instrument_id"]
     ordered = (
         select(orders.c.decision_id, orders.c.amount, *named)
         .join(instruments, instruments.c.id == orders.c.instrument_row)

@@ -117,7 +117,7 @@ def _pooled_bots(connection: Connection) -> Mapping[int, tuple[int, ...]]:
     # An older bot's members stand only in its strategy's arguments.
     untold = and_(bots.c.members_json.is_(None), bots.c.arguments_json.contains('"members"'))
     pools = or_(bots.c.members_json.not_in(("", "[]", "null")), untold)
-    columns = (bots.c.id, bots.c.run_id, bots.c.members_json, bots.c.arguments_json)
+    columns = bots.c["id", "run_id", "members_json", "arguments_json"]
     named: list[tuple[int, int, Any]] = [
         (row, run_id, json.loads(arguments).get("members") if members is None else json.loads(members))
         for row, run_id, members, arguments in connection.execute(select(*columns).where(pools))
@@ -125,7 +125,7 @@ def _pooled_bots(connection: Connection) -> Mapping[int, tuple[int, ...]]:
     if not named:
         return {}
     beside = bots.c.run_id.in_(select(bots.c.run_id).where(pools))
-    found = connection.execute(select(bots.c.run_id, bots.c.name, bots.c.id).where(beside))
+    found = connection.execute(select(*bots.c["run_id", "name", "id"]).where(beside))
     rows = {(run_id, name): row for run_id, name, row in found}
     return {
         row: tuple(rows[run_id, member] for member in members if (run_id, member) in rows)

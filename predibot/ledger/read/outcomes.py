@@ -12,7 +12,7 @@ from predibot.ledger.write.prices_and_resolutions import resolutions
 _revision = resolutions.alias()
 _newest = select(func.max(_revision.c.revision)).where(_revision.c.market_row == resolutions.c.market_row)
 payouts = (
-    select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+    select(*resolutions.c["market_row", "payout_yes", "settled_at"])
     .where(resolutions.c.revision == _newest.scalar_subquery())
     .subquery("payouts")
 )

@@ -192,13 +192,10 @@ def _numbered_decisions(connection: Connection, row_filter: RowFilter) -> Mappin
     statement = (
         _select_decisions(
             *(decisions.c[name] for name in _OF_DECISION),
-            decisions.c.notes_json,
-            decisions.c.models_json,
+            *decisions.c["notes_json", "models_json"],
             *(tasks.c[name] for name in _OF_TASK),
             events.c.title,
-            bots.c.strategy,
-            bots.c.model,
-            bots.c.knowledge_cutoff,
+            *bots.c["strategy", "model", "knowledge_cutoff"],
         )
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .outerjoin(events, events.c.id == subjects.c.event_row)
@@ -376,10 +373,10 @@ def _by_name(statement: Select[Any], *names: Sequence[str]) -> list["itemgetter[
 def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapping[int, tuple[float | None, datetime]]:
     """Return payout and end of each market of some events that ended as known at the instant; None is a refund."""
     statement = (
-        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+        select(*resolutions.c["market_row", "payout_yes", "settled_at"])
         .join(markets, markets.c.id == resolutions.c.market_row)
         .where(markets.c.event_row.in_(about))
-        .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
+        .order_by(*resolutions.c["market_row", "effective_at", "revision"])
     )
     if as_of is not None:
         statement = statement.where(resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
@@ -391,8 +388,7 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
     # All bots of the run on the subject are needed, because one may pool another.
     whole = replace(row_filter, bots=(), status=None, rows=None)
     statement = with_decisions(
-        decisions.c.id,
-        decisions.c.bot_id,
+        *decisions.c["id", "bot_id"],
         func.coalesce(subjects.c.event_row, -decisions.c.id),
         decisions.c.decided_at,
         OPENED_MODEL,

@@ -31,7 +31,7 @@ def checks_of_runs(connection: Connection, checked: Checked) -> Iterator[Iterato
 
 def _check_recipes(connection: Connection, checked: Checked) -> Iterator[Violation]:
     check = "runs are their recipes"
-    columns = (runs.c.key, runs.c.recipe, runs.c.game, runs.c.seed, runs.c.digest, runs.c.recipe_json)
+    columns = runs.c["key", "recipe", "game", "seed", "digest", "recipe_json"]
     for run in connection.execute(select(*columns, runs.c.overrides_json).order_by(runs.c.id)):
         checked[check] += 1
         recipe = json.loads(run.recipe_json)
@@ -48,7 +48,7 @@ def _check_recipes(connection: Connection, checked: Checked) -> Iterator[Violati
 def _check_bots(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield bots that pool others than their arguments name, if their strategy's code is the same."""
     check = "members as named"
-    columns = (runs.c.key, bots.c.name, bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256)
+    columns = (runs.c.key, *bots.c["name", "strategy", "arguments_json", "source_sha256"])
     statement = select(*columns, bots.c.members_json).join(runs, runs.c.id == bots.c.run_id)
     for bot in connection.execute(statement.where(bots.c.members_json.is_not(None)).order_by(bots.c.id)):
         try:
@@ -94,7 +94,7 @@ def _check_decisions(connection: Connection, checked: Checked) -> Iterator[Viola
         .subquery()
     )
     columns = (runs.c.key, bots.c.name, subjects.c.subject_id, runs.c.as_of, tried.c.began_at, tried.c.ended_at)
-    costs = (decisions.c.decided_at, decisions.c.cost_usd, decisions.c.cost_known_usd)
+    costs = decisions.c["decided_at", "cost_usd", "cost_known_usd"]
     statement = with_decisions(*columns, *costs).outerjoin(tried, tried.c.task_id == decisions.c.task_id)
     for row in connection.execute(statement.order_by(decisions.c.id).execution_options(yield_per=1_000)):
         name = f"{row.key}/{row.name}/{row.subject_id}"

@@ -182,7 +182,7 @@ def _check_numbers(
 def _read_decided(connection: Connection, venue: str, as_of: datetime, part: Part) -> tuple[Columns, Columns, Columns]:
     """Return runs, and decisions and bets as in `read_decision_arrays`, by slot and then by names."""
     statement = (
-        select(runs.c.id, runs.c.slot_at, runs.c.deadline_at, run_is_live(connection).label("live"))
+        select(*runs.c["id", "slot_at", "deadline_at"], run_is_live(connection).label("live"))
         .where(
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
@@ -209,7 +209,7 @@ def _select(kept: NDArray[np.bool_], head: Columns, bet: Columns) -> tuple[Colum
 def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints, frozenset[str]]:
     """Return the bots' names in order of entry, the index of each decision's bot, and the baselines' names."""
     present = np.unique(bot_rows)
-    named = {row: (name, how) for row, name, how in connection.execute(select(bots.c.id, bots.c.name, bots.c.strategy))}
+    named = {row: (name, how) for row, name, how in connection.execute(select(*bots.c["id", "name", "strategy"]))}
     whose = [named[int(row)] for row in present]
     names = tuple(dict.fromkeys(name for name, _ in whose))
     baselines = frozenset(names) - {name for name, strategy in whose if strategy not in BASELINES}
@@ -241,10 +241,10 @@ def read_settlements(
     NaN where a market was not settled. A payout that was corrected has been known since its correction.
     """
     statement = (
-        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.effective_at)
+        select(*resolutions.c["market_row", "payout_yes", "settled_at", "effective_at"])
         .join(markets, markets.c.id == resolutions.c.market_row)
         .where(markets.c.venue == venue, resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
-        .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
+        .order_by(*resolutions.c["market_row", "effective_at", "revision"])
     )
     found = read_columns(connection, statement, nullable="payout_yes")
     payout, settled_at, known_at = (np.full(market_rows.size, np.nan) for _ in range(3))

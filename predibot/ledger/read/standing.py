@@ -88,7 +88,7 @@ def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[
         select(runs.c.key, runs.c.voided_at, *_COST)
         .join(decisions, decisions.c.run_id == runs.c.id)
         .where(runs.c.key.in_(keys))
-        .group_by(runs.c.id, runs.c.key, runs.c.voided_at)
+        .group_by(*runs.c["id", "key", "voided_at"])
     )
     return {(key, voided_at): KnownCost(*of_run) for key, voided_at, *of_run in connection.execute(statement)}
 

@@ -215,8 +215,8 @@ def add_to_journal(
 
 
 _JOURNAL_ROWS = (
-    select(journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares, journal.c.instrument_row)
-    .add_columns(journal.c.decision_id, journal.c.market_row, journal.c.revision)
+    select(*journal.c["kind", "at", "cash_usd", "shares", "instrument_row"])
+    .add_columns(*journal.c["decision_id", "market_row", "revision"])
     .add_columns(instruments.c.venue, instruments.c.kind.label("instrument_kind"), instruments.c.instrument_id)
     .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
     .where(journal.c.account_id == bindparam("account_id"), journal.c.number > bindparam("behind"))
@@ -242,7 +242,7 @@ def read_journal(connection: Connection, account_id: int, *, behind: int = 0) ->
 
 def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, Price]:
     """Return the last price of each instrument an account had, from its valuations and orders."""
-    columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+    columns = instruments.c["venue", "kind", "instrument_id"]
     marked = select(*columns, marks.c.price, marks.c.priced_at).join(
         instruments, instruments.c.id == marks.c.instrument_row
     )

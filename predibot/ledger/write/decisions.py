@@ -52,9 +52,7 @@ bets = (
         _signed_amount(func.coalesce(orders.c.asked, orders.c.amount)).label("asked_usd"),
         _signed_amount(orders.c.amount).label("booked_usd"),
         orders.c.price.label("price_yes"),
-        orders.c.price_source,
-        orders.c.number,
-        orders.c.amount,
+        *orders.c["price_source", "number", "amount"],
         case((_NO, -1.0), else_=1.0).label("sign"),
     )
     .outerjoin(instruments, instruments.c.id == orders.c.instrument_row)
@@ -217,8 +215,7 @@ def read_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision,
             bets.c.decision_id,
             markets.c.market_id,
             bets.c.booked_usd,
-            forecasts.c.probability,
-            forecasts.c.confidence,
+            *forecasts.c["probability", "confidence"],
             bets.c.price_yes,
         )
         .join(decisions, decisions.c.id == bets.c.decision_id)

@@ -145,7 +145,7 @@ def instrument_values(
 
 def instrument_rows(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, int]:
     """Return the row of each instrument, stored if it is new."""
-    columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
+    columns = instruments.c["venue", "kind", "instrument_id", "id"]
     statement = select(*columns).where(instruments.c.instrument_id.in_([each.id for each in wanted]))
     rows = {Instrument(*name): row for *name, row in connection.execute(statement)}
     if new := [instrument_values(each) for each in wanted if each not in rows]:

@@ -98,7 +98,7 @@ class LedgerPermits:
     def _others(self, connection: Connection, provider: str, now: datetime) -> dict[str, tuple[int, int]]:
         """Return what other processes hold and want, by owner; permits of gone processes are freed."""
         rows = connection.execute(
-            select(permits.c.owner, permits.c.held, permits.c.wanted, permits.c.lease_until).where(
+            select(*permits.c["owner", "held", "wanted", "lease_until"]).where(
                 permits.c.host == provider, permits.c.owner != self.owner
             )
         ).all()

@@ -144,7 +144,7 @@ def note_tracking(connection: Connection, stretches: Sequence[tuple[int, datetim
 
     The known span has no gap. So a span apart from it is not noted, and its prices are read again some day.
     """
-    columns = (instruments.c.id, instruments.c.tracked_from, instruments.c.tracked_until)
+    columns = instruments.c["id", "tracked_from", "tracked_until"]
     statement = select(*columns).where(instruments.c.id.in_([row for row, *_ in stretches]))
     held = {row: (begin, end) for row, begin, end in connection.execute(statement)}
     changed = dict[int, Mapping[str, Any]]()

@@ -44,7 +44,7 @@ def list_runs_with_receipts(connection: Connection, key: str | None = None) -> S
     """
     count = select(func.count()).where(receipts.c.run_id == runs.c.id).scalar_subquery()
     is_void = runs.c.voided_at.is_not(None).label("void")
-    statement: Select[Any] = select(runs.c.id, runs.c.key, runs.c.created_at, is_void, runs.c.receipted)
+    statement: Select[Any] = select(*runs.c["id", "key", "created_at"], is_void, runs.c.receipted)
     chosen = statement.add_columns(count.label("receipts")).order_by(runs.c.id)
     return connection.execute(chosen if key is None else chosen.where(runs.c.key == key)).all()
 

@@ -348,7 +348,7 @@ def _require_no_journal(connection: Connection, key: str) -> None:
     run = runs.c.key == key, runs.c.voided_at.is_(None)
     booked = select(_journal.c.number).join(decisions, decisions.c.id == _journal.c.decision_id)
     booked = booked.join(runs, runs.c.id == decisions.c.run_id).where(*run)
-    own = select(_turns.c.account_id, _turns.c.slot_at, _turns.c.at).join(runs, runs.c.id == _turns.c.run_id)
+    own = select(*_turns.c["account_id", "slot_at", "at"]).join(runs, runs.c.id == _turns.c.run_id)
     of_run = own.where(*run).subquery()
     later = select(_turns.c.account_id).join(of_run, of_run.c.account_id == _turns.c.account_id)
     later = later.where(_turns.c.slot_at > of_run.c.slot_at)

@@ -35,7 +35,7 @@ _orders, _resolutions, _runs = table_of(OrderRow), table_of(ResolutionRow), tabl
 
 REMEMBERED = 10
 """How many past allocations a bot is shown."""
-_INSTRUMENT = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+_INSTRUMENT = instruments.c["venue", "kind", "instrument_id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,7 @@ def _account_decisions(*columns: Any) -> Select[Any]:
 # Built once, because each decision runs them several times.
 _PENDING = (
     _account_decisions(
-        _orders.c.decision_id,
-        _orders.c.number,
-        _orders.c.amount,
-        _orders.c.unit,
-        _orders.c.side,
-        _decisions.c.decided_at,
-        *_INSTRUMENT,
+        *_orders.c["decision_id", "number", "amount", "unit", "side"], _decisions.c.decided_at, *_INSTRUMENT
     )
     .join(_orders, _orders.c.decision_id == _decisions.c.id)
     .join(instruments, instruments.c.id == _orders.c.instrument_row)
@@ -223,7 +217,7 @@ def sides_of(connection: Connection, wanted: Sequence[Instrument]) -> Mapping[In
 
 def sides_where(connection: Connection, *which: ColumnElement[bool]) -> Mapping[Instrument, MarketSide]:
     """Return market and outcome of all instruments under some conditions."""
-    statement = select(*_INSTRUMENT, instruments.c.side, instruments.c.outcome, instruments.c.market_row)
+    statement = select(*_INSTRUMENT, *instruments.c["side", "outcome", "market_row"])
     found = connection.execute(statement.where(instruments.c.market_row.is_not(None), *which))
     return {
         Instrument(venue, kind, name): MarketSide(market_row, outcome_number(side, outcome), outcome is not None)
@@ -284,13 +278,7 @@ def past_allocations(
 
 def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int, dict[str, float]]:
     statement = (
-        select(
-            _orders.c.decision_id,
-            _orders.c.amount,
-            markets.c.market_id,
-            instruments.c.side,
-            instruments.c.instrument_id,
-        )
+        select(*_orders.c["decision_id", "amount"], markets.c.market_id, *instruments.c["side", "instrument_id"])
         .join(instruments, instruments.c.id == _orders.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
         .where(_orders.c.decision_id.in_(decision_ids), _orders.c.unit == "weight")

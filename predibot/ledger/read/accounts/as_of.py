@@ -131,7 +131,7 @@ def _last_price(side: MarketSide, seen: _LastPrices) -> tuple[datetime, float] |
 
 def _read_journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, Journal]:
     statement = (
-        select(journal.c.account_id, journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares)
+        select(*journal.c["account_id", "kind", "at", "cash_usd", "shares"])
         .add_columns(journal.c.instrument_row, journal.c.revision)
         .where(journal.c.account_id.in_(own), journal.c.at <= as_of)
         .order_by(journal.c.account_id, journal.c.number)
@@ -146,7 +146,7 @@ def _read_journals(connection: Connection, own: Sequence[int], as_of: datetime) 
 
 
 def _instruments(connection: Connection, rows: set[int]) -> Mapping[int, Instrument]:
-    columns = (instruments.c.id, instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+    columns = instruments.c["id", "venue", "kind", "instrument_id"]
     statement = select(*columns)
     if len(rows) < 10_000:
         statement = statement.where(instruments.c.id.in_(rows))
@@ -162,7 +162,7 @@ def _read_last_prices(connection: Connection, held: set[int], own: Sequence[int]
         return {}
     traded = select(instruments.c.market_row).where(instruments.c.id.in_(_traded_instruments(own, as_of)))
     statement = (
-        select(instruments.c.market_row, instruments.c.side, instruments.c.outcome, price_paths.c.points)
+        select(*instruments.c["market_row", "side", "outcome"], price_paths.c.points)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)
         .where(instruments.c.market_row.in_(traded))
     )
@@ -204,7 +204,7 @@ def _read_values(connection: Connection, own: Sequence[int], as_of: datetime) ->
 
 def _read_marks(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, dict[Instrument, Mark]]:
     statement = (
-        select(accounts.c.id, marks.c.instrument_row, marks.c.price, marks.c.priced_at, marks.c.state)
+        select(accounts.c.id, *marks.c["instrument_row", "price", "priced_at", "state"])
         .select_from(accounts)
         .join(marks, and_(marks.c.account_id == accounts.c.id, marks.c.at == _last_valued_at(as_of)))
         .where(accounts.c.id.in_(own))
@@ -235,7 +235,7 @@ def holdings_over_time(connection: Connection, account: int, most: int) -> tuple
     Of more than `most` valuations, evenly spread ones are returned, the last one among them.
     """
     statement = (
-        select(valuations.c.at, valuations.c.revision, valuations.c.journal_number)
+        select(*valuations.c["at", "revision", "journal_number"])
         .add_columns(valuations.c.cash_usd, valuations.c.value_usd)
         .where(valuations.c.account_id == account)
         .order_by(valuations.c.at, valuations.c.revision)
@@ -244,11 +244,11 @@ def holdings_over_time(connection: Connection, account: int, most: int) -> tuple
     if len(valued) > most:
         valued = [valued[(place + 1) * len(valued) // most - 1] for place in range(most)]
     prices = defaultdict[tuple[datetime, int], dict[int, float]](dict)
-    marked = select(marks.c.at, marks.c.revision, marks.c.instrument_row, marks.c.price)
+    marked = select(*marks.c["at", "revision", "instrument_row", "price"])
     for at, revision, instrument, price in connection.execute(marked.where(marks.c.account_id == account)):
         prices[at, revision][instrument] = price
     booked = connection.execute(
-        select(journal.c.number, journal.c.instrument_row, journal.c.shares)
+        select(*journal.c["number", "instrument_row", "shares"])
         .where(journal.c.account_id == account, journal.c.instrument_row.is_not(None))
         .order_by(journal.c.number)
     ).all()

@@ -69,7 +69,7 @@ def cohort_records(
     decided = decisions_of_accounts(connection, venue, rows, as_of)
     forecast_rows = _read_forecasts(connection, rows, as_of)
     of_runs = bots.c.run_id.in_([each.run_id for each in kept])
-    played = connection.execute(select(bots.c.run_id, bots.c.name, bots.c.strategy).where(of_runs))
+    played = connection.execute(select(*bots.c["run_id", "name", "strategy"]).where(of_runs))
     strategies = {(run_id, name): strategy for run_id, name, strategy in played}
     found = []
     for group, of_group in sorted(groups.items()):

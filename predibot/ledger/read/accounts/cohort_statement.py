@@ -262,7 +262,7 @@ def _cohort_statement(connection: Connection, cohort: StoredCohort, as_of: datet
 def _read_decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
     counted = select(func.count()).where(orders.c.decision_id == decisions.c.id).correlate(decisions).scalar_subquery()
     statement = (
-        select(accounts.c.id, runs.c.key.label("run"), decisions.c.decided_at, decisions.c.status, decisions.c.message)
+        select(accounts.c.id, runs.c.key.label("run"), *decisions.c["decided_at", "status", "message"])
         .add_columns(decisions.c.reason_kind, counted.label("orders"), decisions.c.cost_usd, runs.c.slot_at)
         .select_from(join_decisions())
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
@@ -305,7 +305,7 @@ def _read_prices(connection: Connection, own: Sequence[int], as_of: datetime) ->
     """Return every stored price up to an instant of the outcomes that accounts ever held; one of NO as 1 minus it."""
     held = select(journal.c.instrument_row).where(journal.c.account_id.in_(own), journal.c.shares != 0.0).distinct()
     statement = (
-        select(instruments.c.id, instruments.c.market_row, instruments.c.side, instruments.c.instrument_id)
+        select(*instruments.c["id", "market_row", "side", "instrument_id"])
         .add_columns(markets.c.market_id)
         .join(markets, markets.c.id == instruments.c.market_row)
         .where(instruments.c.market_row.in_(select(instruments.c.market_row).where(instruments.c.id.in_(held))))
@@ -328,7 +328,7 @@ def _quote_prices(
 ) -> Iterator[SeenPrice]:
     named = {row.market_row: row.market_id for row in known.values() if row.side is not None}
     decided = select(journal.c.decision_id).where(journal.c.account_id.in_(own), journal.c.decision_id.is_not(None))
-    prices = (quotes.c.bid, quotes.c.ask, quotes.c.displayed, quotes.c.last, quotes.c.history)
+    prices = quotes.c["bid", "ask", "displayed", "last", "history"]
     statement = (
         select(quotes.c.market_row, quotes.c.at, *prices)
         .join(decisions, decisions.c.id == quotes.c.decision_id)
@@ -362,7 +362,7 @@ def _mark_prices(
 ) -> Iterator[SeenPrice]:
     """Yield marks of quoted instruments; any other mark has the price of another instant."""
     statement = (
-        select(marks.c.instrument_row, marks.c.priced_at, marks.c.price)
+        select(*marks.c["instrument_row", "priced_at", "price"])
         .where(marks.c.account_id.in_(own), marks.c.at <= as_of, marks.c.state == "quoted")
         .where(marks.c.instrument_row.in_(known))
         .distinct()

@@ -41,7 +41,7 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
     )
     statement = (
         select(accounts.c.id.label("account_id"), status.label("status"), decisions.c.cost_usd)
-        .add_columns(decisions.c.cost_known_usd, decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
+        .add_columns(*decisions.c["cost_known_usd", "bot_id", "subject_row", "decided_at"])
         .add_columns(OPENED_MODEL.label("opened"), run_is_live(connection).label("live"), literal(0).label("knowledge"))
         .select_from(join_decisions().join(subjects, subjects.c.id == accounts.c.subject_row))
         .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))

@@ -40,7 +40,7 @@ _OF_ISSUERS = ("split", "dividend", "delisting")
 
 def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Violation]]:
     """Yield a check of each account with journal and valuations, and one of all cohorts."""
-    columns = (accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
+    columns = (*accounts.c["recipe", "mode", "bot"], subjects.c.subject_id)
     named = select(accounts.c.id, accounts.c.game, *columns).join(subjects, subjects.c.id == accounts.c.subject_row)
     for account_id, game, *parts in connection.execute(named.order_by(accounts.c.id)).all():
         yield _check_account(connection, checked, account_id, game, "/".join(parts))
@@ -55,20 +55,14 @@ def check_orders(connection: Connection, checked: Checked) -> Iterator[Violation
             orders,
             runs.c.key,
             bots.c.name,
-            subjects.c.subject_id,
-            subjects.c.event_row,
-            instruments.c.instrument_id,
-            instruments.c.market_row,
+            *subjects.c["subject_id", "event_row"],
+            *instruments.c["instrument_id", "market_row"],
             instruments.c.side.label("outcome"),
-            instruments.c.lowest_price,
-            instruments.c.highest_price,
+            *instruments.c["lowest_price", "highest_price"],
             fills.c.shares,
             fills.c.price.label("paid"),
-            fills.c.cash_usd,
-            fills.c.model,
-            quotes.c.bid,
-            quotes.c.ask,
-            quotes.c.depth_json,
+            *fills.c["cash_usd", "model"],
+            *quotes.c["bid", "ask", "depth_json"],
         )
         .join(orders, orders.c.decision_id == decisions.c.id)
         .join(instruments, instruments.c.id == orders.c.instrument_row)
@@ -220,7 +214,7 @@ def _is_conserved(account: Account) -> bool:
 
 def _check_fills_booked(connection: Connection, account_id: int) -> Iterator[str]:
     own = select(journal.c.decision_id).where(journal.c.account_id == account_id, journal.c.kind == "fill")
-    booked = select(journal.c.decision_id, journal.c.instrument_row, journal.c.shares, journal.c.cash_usd).where(
+    booked = select(*journal.c["decision_id", "instrument_row", "shares", "cash_usd"]).where(
         journal.c.account_id == account_id, journal.c.kind == "fill"
     )
     done = (
@@ -271,7 +265,7 @@ def _check_turns(
 
 def _check_settlements(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:
     """Yield settlements that are not what their resolution pays, or come before it was known."""
-    columns = (journal.c.number, journal.c.kind, journal.c.at, journal.c.shares, journal.c.cash_usd)
+    columns = journal.c["number", "kind", "at", "shares", "cash_usd"]
     statement = (
         select(*columns, resolutions, instruments.c.side, instruments.c.outcome)
         .join(
@@ -316,7 +310,7 @@ def _check_valuations(
 
 def _read_marks(connection: Connection, valuation: Any) -> dict[Instrument, Price]:
     same = [marks.c[name] == getattr(valuation, name) for name in ("account_id", "at", "revision")]
-    columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, marks.c.priced_at, marks.c.price)
+    columns = (*instruments.c["venue", "kind", "instrument_id"], marks.c.priced_at, marks.c.price)
     found = connection.execute(
         select(*columns).join(instruments, instruments.c.id == marks.c.instrument_row).where(*same)
     )
@@ -325,14 +319,14 @@ def _read_marks(connection: Connection, valuation: Any) -> dict[Instrument, Pric
 
 def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Violation]:
     kept = read_cohorts(connection, LAST_INSTANT)
-    statement = select(runs.c.id, runs.c.recipe, runs.c.game, runs.c.venue_name)
+    statement = select(*runs.c["id", "recipe", "game", "venue_name"])
     played = {row.id: row for row in connection.execute(statement)}
     for each in kept:
         checked[_FIT] += 1
         name = f"{each.recipe}/{each.mode}/{each.name}"
         yield from _violations(_FIT, name, _check_cohort(each, played[each.run_id]))
     by_key = {(*each.group, each.venue, each.name): each for each in kept}
-    columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.methodology)
+    columns = accounts.c["recipe", "game", "mode", "methodology"]
     named = (
         select(*columns, subjects.c.venue, subjects.c.subject_id, accounts.c.bot, accounts.c.id)
         .join(subjects, subjects.c.id == accounts.c.subject_row)
@@ -405,7 +399,7 @@ def _paid_before(account_id: int) -> Any:
 def _orders_of(connection: Connection, account_id: int) -> Mapping[str, list[Any]]:
     booked = select(journal.c.decision_id).where(journal.c.account_id == account_id, journal.c.kind == "fill")
     statement = (
-        select(orders.c.decision_id, orders.c.side, orders.c.amount, orders.c.status)
+        select(*orders.c["decision_id", "side", "amount", "status"])
         .join(decisions, and_(decisions.c.id == orders.c.decision_id, decisions.c.status == "recorded"))
         .where(orders.c.decision_id.in_(booked))
         .order_by(orders.c.decision_id, orders.c.number)

@@ -105,7 +105,7 @@ class _Ledger:
 
 def _read_accounts(connection: Connection, venue: str, part: Part) -> Sequence[Row[Any]]:
     statement = (
-        select(accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
+        select(*accounts.c["id", "recipe", "game", "mode"], subjects.c.subject_id)
         .add_columns(accounts.c.bot, func.coalesce(bots.c.strategy, "").label("strategy"))
         .join(subjects, subjects.c.id == accounts.c.subject_row)
         .outerjoin(tasks, tasks.c.id == accounts.c.task_id)
@@ -125,7 +125,7 @@ def _read_accounts(connection: Connection, venue: str, part: Part) -> Sequence[R
 
 def _read_turns(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     statement = (
-        select(turns.c.account_id, turns.c.slot_at, turns.c.at)
+        select(*turns.c["account_id", "slot_at", "at"])
         .where(turns.c.account_id.in_(own), turns.c.at <= as_of)
         .order_by(turns.c.account_id, turns.c.slot_at)
     )
@@ -135,9 +135,9 @@ def _read_turns(connection: Connection, own: list[int], as_of: datetime) -> Colu
 def _read_valuations(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     """Return one row a valuation: the value of its last revision, and the first one's place in the journal."""
     statement = (
-        select(valuations.c.account_id, valuations.c.at, valuations.c.journal_number, valuations.c.value_usd)
+        select(*valuations.c["account_id", "at", "journal_number", "value_usd"])
         .where(valuations.c.account_id.in_(own), valuations.c.at <= as_of)
-        .order_by(valuations.c.account_id, valuations.c.at, valuations.c.revision)
+        .order_by(*valuations.c["account_id", "at", "revision"])
     )
     found = read_columns(connection, statement)
     names = found[["account_id", "at"]]
@@ -168,7 +168,7 @@ def _read_marks(connection: Connection, own: list[int], as_of: datetime) -> Colu
     same = and_(*(marks.c[name] == last.c[name] for name in ("account_id", "at", "revision")))
     is_quoted = case((marks.c.state == "quoted", 1), else_=0).label("is_quoted")
     statement = (
-        select(marks.c.account_id, marks.c.at, marks.c.instrument_row, marks.c.price, is_quoted)
+        select(*marks.c["account_id", "at", "instrument_row", "price"], is_quoted)
         .join(last, same)
         .order_by(marks.c.account_id, marks.c.at)
     )
@@ -178,7 +178,7 @@ def _read_marks(connection: Connection, own: list[int], as_of: datetime) -> Colu
 def _read_targets(connection: Connection, own: list[int]) -> Columns:
     made = select(decisions.c.id).select_from(join_decisions()).where(accounts.c.id.in_(own))
     statement = (
-        select(orders.c.decision_id, orders.c.instrument_row, orders.c.amount)
+        select(*orders.c["decision_id", "instrument_row", "amount"])
         .where(orders.c.decision_id.in_(made), orders.c.unit == "weight")
         .order_by(orders.c.decision_id)
     )
@@ -260,7 +260,7 @@ def _account_record_group(
 def _split_factors(connection: Connection, own: list[int], rows: Ints, at: Floats, as_of: datetime) -> Floats:
     """Return the cumulative split factor at each slot, (slots, instruments), from journals."""
     statement = (
-        select(journal.c.account_id, journal.c.instrument_row, journal.c.kind, journal.c.at, journal.c.shares)
+        select(*journal.c["account_id", "instrument_row", "kind", "at", "shares"])
         .where(journal.c.account_id.in_(own), journal.c.at <= as_of, journal.c.shares != 0.0)
         .order_by(journal.c.account_id, journal.c.number)
     )

@@ -45,7 +45,7 @@ class TradedInstruments:
 
 def read_instruments(connection: Connection, rows: Ints) -> TradedInstruments:
     """Return the instruments of rows, in their order."""
-    named = (instruments.c.instrument_id, instruments.c.side, instruments.c.market_row, instruments.c.kind)
+    named = instruments.c["instrument_id", "side", "market_row", "kind"]
     statement = select(instruments.c.id, *named).where(instruments.c.id.in_(rows.tolist()))
     by_id = {row.id: row for row in connection.execute(statement)}
     found = [by_id[row] for row in rows.tolist()]
@@ -75,7 +75,7 @@ def price_deviations(
     if not rows:
         return dict.fromkeys(journals, 0.0)
     held = {row.instrument for row in rows}
-    named = (instruments.c.id, instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+    named = instruments.c["id", "venue", "kind", "instrument_id"]
     statement = select(*named).where(instruments.c.venue == venue)
     row_of = {name: row for row, *of in connection.execute(statement) if (name := Instrument(*of)) in held}
     ids = np.array(sorted(row_of.values()), dtype=np.int64)
@@ -169,7 +169,7 @@ def add_payouts(
     settled = np.zeros(prices.shape, np.bool_)
     listed = np.unique(traded.market[traded.market >= 0]).tolist()
     statement = (
-        select(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.payout_yes)
+        select(*resolutions.c["market_row", "effective_at", "payout_yes"])
         .where(resolutions.c.market_row.in_(listed), resolutions.c.effective_at <= as_of)
         .order_by(resolutions.c.effective_at, resolutions.c.revision)
     )

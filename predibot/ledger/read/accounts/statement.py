@@ -124,7 +124,7 @@ def find_accounts(
 ) -> tuple[Row[Any], ...]:
     """Return the accounts of a bot or of its replicates, of one recipe or game instance or of all, oldest first."""
     filters = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
-    columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.bot, accounts.c.methodology)
+    columns = accounts.c["recipe", "game", "mode", "bot", "methodology"]
     statement = (
         select(accounts.c.id.label("row"), *columns, subjects.c.subject_id.label("subject"), subjects.c.venue)
         .join(subjects, subjects.c.id == accounts.c.subject_row)
@@ -207,7 +207,7 @@ def _asset_names(connection: Connection, instrument_ids: Sequence[str]) -> Mappi
 def _read_allocations(
     connection: Connection, name: Row[Any], as_of: datetime, values: Mapping[datetime, float]
 ) -> tuple[Allocation, ...]:
-    columns = (decisions.c.status, decisions.c.message, decisions.c.rationale, decisions.c.notes_json)
+    columns = decisions.c["status", "message", "rationale", "notes_json"]
     statement = (
         select(decisions.c.id, runs.c.key, runs.c.slot_at, turns.c.at, *columns, decisions.c.trace_sha256)
         .join(runs, runs.c.id == decisions.c.run_id)
@@ -244,8 +244,7 @@ def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) ->
     has_ended = or_(orders.c.ended_at.is_(None), orders.c.ended_at <= as_of)
     filled = (
         select(
-            fills.c.decision_id,
-            fills.c.order_number,
+            *fills.c["decision_id", "order_number"],
             func.sum(fills.c.shares).label("shares"),
             func.sum(fills.c.cash_usd).label("cash_usd"),
         )
@@ -279,7 +278,7 @@ def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) ->
 
 def _read_journal(connection: Connection, account: int, as_of: datetime) -> tuple[JournalLine, ...]:
     statement = (
-        select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(_asset_name(), ""))
+        select(*journal.c["number", "at", "kind"], func.coalesce(_asset_name(), ""))
         .add_columns(func.coalesce(markets.c.question, ""), journal.c.shares, journal.c.cash_usd)
         .add_columns(runs.c.key, journal.c.revision, resolutions, instruments.c.side, instruments.c.outcome)
         .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
@@ -311,7 +310,7 @@ def list_rationales(
     `subject` is a game instance, such as a week's cohort; None takes all.
     """
     wanted = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
-    columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.venue, accounts.c.bot)
+    columns = (*accounts.c["recipe", "game", "mode"], subjects.c.venue, accounts.c.bot)
     statement: Select[Any] = (
         select(*columns, bots.c.strategy, decisions.c.rationale)
         .select_from(join_decisions().join(subjects, subjects.c.id == accounts.c.subject_row))

@@ -54,7 +54,7 @@ def specification(bot: Row[Any], recipe: Mapping[str, Any]) -> tuple[object, ...
 def pairs_by_prompt(connection: Connection, venue_name: str, part: Part) -> tuple[PromptPair, ...]:
     """Return each two bots of the same runs that differ in their prompt alone, by name; replicates are one bot."""
     statement = (
-        select(bots.c.run_id, bots.c.name, bots.c.strategy, bots.c.model, bots.c.source_sha256, bots.c.arguments_json)
+        select(*bots.c["run_id", "name", "strategy", "model", "source_sha256", "arguments_json"])
         .join(runs, runs.c.id == bots.c.run_id)
         .where(runs.c.venue_name == venue_name, runs.c.voided_at.is_(None))
         .where(*runs_in(connection, part), *by_recipe_and_bots(part))

@@ -15,13 +15,13 @@ from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.runs import is_late, runs, with_decisions
 from predibot.scoring.records.part import Part
 
-_SETUP = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model)
+_SETUP = bots.c["strategy", "arguments_json", "source_sha256", "model"]
 
 
 def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
     """Return a bot's set-up in its newest run that counts, None where it took part in none; texts come from recipes."""
     own = (is_bot(bots.c.name, (name,)), runs.c.voided_at.is_(None))
-    of_run = (runs.c.key.label("run"), runs.c.recipe, runs.c.slot_at, runs.c.recipe_json, runs.c.code_version)
+    of_run = (runs.c.key.label("run"), *runs.c["recipe", "slot_at", "recipe_json", "code_version"])
     newest: Select[Any] = (
         select(*of_run, *_SETUP, bots.c.knowledge_cutoff, bots.c.members_json)
         .join(runs, runs.c.id == bots.c.run_id)
@@ -83,13 +83,7 @@ def list_decision_efforts(connection: Connection, venue: str, as_of: datetime, p
     Decisions after the deadline of their run are left out, as they are in no score.
     """
     searches, pages = (func.sum(case((sources.c.kind == kind, 1), else_=0)) for kind in ("search", "page"))
-    own = (
-        bots.c.name.label("bot"),
-        decisions.c.id,
-        decisions.c.seconds,
-        decisions.c.cost_usd,
-        decisions.c.trace_sha256,
-    )
+    own = (bots.c.name.label("bot"), *decisions.c["id", "seconds", "cost_usd", "trace_sha256"])
     chosen = (
         with_decisions(*own, searches.label("searches"), pages.label("pages"))
         .outerjoin(sources, sources.c.decision_id == decisions.c.id)

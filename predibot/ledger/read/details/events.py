@@ -32,7 +32,7 @@ def revisions_of(connection: Connection, event_ids: Sequence[str]) -> Mapping[st
 
     A payout of None gave the stakes back. An event without a resolution is absent.
     """
-    payout = (resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.settled_source)
+    payout = resolutions.c["payout_yes", "settled_at", "settled_source"]
     statement: Select[Any] = (
         select(markets.c.market_id, markets.c.question, resolutions.c.revision, *payout, resolutions.c.effective_at)
         .add_columns(events.c.event_id)

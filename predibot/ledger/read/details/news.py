@@ -38,7 +38,7 @@ def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Date
     says of itself. The newest comes first.
     """
     pages = (
-        with_decisions(events.c.event_id, sources.c.published_at, sources.c.title, sources.c.text, sources.c.final_url)
+        with_decisions(events.c.event_id, *sources.c["published_at", "title", "text", "final_url"])
         .join(sources, sources.c.decision_id == decisions.c.id)
         .join(events, events.c.id == subjects.c.event_row)
         .where(
@@ -50,7 +50,7 @@ def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Date
         )
     )
     headlines = (
-        select(events.c.event_id, _news.c.published_at, _news.c.title, _news.c.url)
+        select(events.c.event_id, *_news.c["published_at", "title", "url"])
         .join(markets, markets.c.id == _news.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
         .join(runs, runs.c.id == _news.c.run_id)
@@ -131,7 +131,7 @@ def list_shown(
         first: How many rows are left out at the beginning; then at most `most` follow.
     """
     shown = _select_shown(market, since, until)
-    order = (shown.c.slot_at.desc(), shown.c.asset, shown.c.published_at.desc(), shown.c.name, shown.c.url, shown.c.run)
+    order = (shown.c.slot_at.desc(), shown.c.asset, shown.c.published_at.desc(), *shown.c["name", "url", "run"])
     return connection.execute(select(shown).order_by(*order, shown.c.bot).offset(first).limit(most)).all()
 
 

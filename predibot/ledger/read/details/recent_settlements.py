@@ -42,7 +42,7 @@ def list_settled_forecasts(connection: Connection, most: int) -> Sequence[Row[An
         .where(runs.c.voided_at.is_(None))
     )
     last = (
-        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+        select(*resolutions.c["market_row", "payout_yes", "settled_at"])
         .where(_is_last(), resolutions.c.payout_yes.is_not(None), resolutions.c.market_row.in_(counted))
         .order_by(resolutions.c.settled_at.desc(), resolutions.c.market_row)
         .limit(most)
