@@ -1,6 +1,7 @@
 """Rows: results of the Python interface, typed one by one, and as a table for pandas or polars."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, datetime
 from types import NoneType
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 RowT = TypeVar("RowT")
 RowT_co = TypeVar("RowT_co", covariant=True)
+KeyT = TypeVar("KeyT", bound=Hashable)
 Cells = Mapping[str, object]
 Kind = Any
 """The type of a column besides None: str, int, float, bool, datetime, date, or tuples such as `tuple[str, ...]`."""
@@ -139,3 +141,16 @@ def _column_kind(hint: Any) -> Kind:
     if get_origin(hint) is Literal:
         return type(parts[0])
     return _column_kind(parts[0]) if parts else hint
+
+
+def grouped(pairs: Iterable[tuple[KeyT, RowT]]) -> defaultdict[KeyT, list[RowT]]:
+    """Return the rows of each key, both in the order in which they come; a key without rows has [].
+
+    Examples:
+        >>> dict(grouped((word[0], word) for word in ("bet", "ask", "bid")))
+        {'b': ['bet', 'bid'], 'a': ['ask']}
+    """
+    found = defaultdict[KeyT, list[RowT]](list)
+    for key, row in pairs:
+        found[key].append(row)
+    return found

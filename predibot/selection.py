@@ -16,6 +16,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, UnplayedMarkets
 from predibot.domain.price import Quote
 from predibot.domain.spelling import first_of
+from predibot.rows import grouped
 
 if TYPE_CHECKING:
     from predibot.related.texts import Embed
@@ -310,9 +311,7 @@ def _market_order(market: Market, rank_by: str = "volume_1wk") -> tuple[tuple[bo
 
 def _deduplicate(events: Sequence[Event]) -> tuple[list[Event], list[str]]:
     """Return the events by rank, each once, and notes on those listed twice, as on two pages."""
-    versions: dict[str, list[Event]] = {}
-    for event in events:
-        versions.setdefault(event.id, []).append(event)
+    versions = grouped((event.id, event) for event in events)
     unique = [
         same[0] if len(same) == 1 else min(same, key=lambda event: (_event_order(event), event.payload, repr(event)))
         for same in versions.values()
@@ -374,10 +373,9 @@ def _drop_markets(event: Event, dropped: Mapping[str, str], rank_by: str) -> Eve
 def _left_out(event: Event, played: Sequence[Market], as_of: datetime) -> tuple[UnplayedMarkets, ...]:
     """Return the open markets of an event that are not played, by exclusive group."""
     ids = {market.id for market in played}
-    groups: dict[str, list[Market]] = {}
-    for market in event.markets:
-        if market.id not in ids and not market.closed:
-            groups.setdefault(market.exclusive_group, []).append(market)
+    groups = grouped(
+        (market.exclusive_group, market) for market in event.markets if market.id not in ids and not market.closed
+    )
     return tuple(UnplayedMarkets(len(each), group, _total_price(each, as_of)) for group, each in sorted(groups.items()))
 
 
@@ -603,7 +601,5 @@ def _notes_on_markets(event: Event, dropped: Mapping[str, str], rules: Selection
 
 
 def _group_reasons(dropped: Mapping[str, str]) -> str:
-    ids_by_reason: dict[str, list[str]] = {}
-    for market_id, reason in dropped.items():
-        ids_by_reason.setdefault(reason, []).append(market_id)
+    ids_by_reason = grouped((reason, market_id) for market_id, reason in dropped.items())
     return "; ".join(f"{reason} ({', '.join(sorted(ids))})" for reason, ids in sorted(ids_by_reason.items()))

@@ -8,6 +8,7 @@ from datetime import datetime
 from predibot.domain.decision import Order
 from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Depth, FeeSchedule, Instrument, Price, Quote, Side
 from predibot.errors import PluginError
+from predibot.rows import grouped
 
 OTHER_WORDS = "YES only where no other market of its event is YES; markets may be added to that event"
 
@@ -144,9 +145,7 @@ class Market:
 
 def exclusive_lines(markets: Iterable[Market]) -> list[str]:
     """Return a line for each group of several of these markets: at most one of a group pays YES."""
-    groups: dict[str, list[str]] = {}
-    for market in markets:
-        groups.setdefault(market.exclusive_group, []).append(market.id)
+    groups = grouped((market.exclusive_group, market.id) for market in markets)
     found = (ids for group, ids in groups.items() if group and len(ids) > 1)
     # All are not listed: twenty ids say nothing more.
     return ["at most one of these markets is YES" + f": {', '.join(ids)}" * (len(groups) > 1) for ids in found]

@@ -30,6 +30,7 @@ from predibot.ledger.read.decision_traces import (
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import LedgerForecast, select_forecasts
 from predibot.ledger.store import Store
+from predibot.rows import grouped
 
 LEAST_PREFIX = 6
 _MOST_DIGITS = 9
@@ -171,9 +172,7 @@ def _find_by_name(store: Store, name: str) -> TracedDecision:
 
 
 def _usage_by_kind(bot: str, steps: Iterable[Step]) -> Iterator[StepUsage]:
-    by_kind: dict[str, list[Step]] = {}
-    for step in steps:
-        by_kind.setdefault(step.kind, []).append(step)
+    by_kind = grouped((step.kind, step) for step in steps)
     for kind in sorted(by_kind):
         yield _sum_usage(bot, kind, by_kind[kind])
     yield _sum_usage(bot, ALL, [step for steps in by_kind.values() for step in steps])

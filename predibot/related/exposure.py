@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from predibot.rows import grouped
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.records.track_record import TrackRecord
 
@@ -64,9 +65,9 @@ def exposures(
         sums[1] += usd * unsettled
         sums[2] += 1.0
     total = sum(staked for staked, _, _ in by_event.values())
-    by_group: dict[str, list[str]] = {}
-    for event in sorted(by_event, key=lambda each: (-by_event[each][0], each)):
-        by_group.setdefault(cluster_of.get(event, event), []).append(event)
+    by_group = grouped(
+        (cluster_of.get(event, event), event) for event in sorted(by_event, key=lambda each: (-by_event[each][0], each))
+    )
     found = []
     for events in by_group.values():
         staked, open_usd, bets = map(sum, zip(*(by_event[event] for event in events), strict=True))

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from predibot.domain.replicates import joined_bots, split_replicate
+from predibot.rows import grouped
 from predibot.scoring.metrics.agreement import cohen_kappa
 from predibot.scoring.study_table import Cell, StudyTable
 
@@ -37,9 +38,7 @@ def _rows(
     apart = [own for name, own in labels.items() if split_replicate(name)[0] == bot]
     pairs = defaultdict[str, list[list[tuple[str | None, str | None]]]](list)
     for one, other in combinations(apart, 2):
-        of_task = defaultdict[str, list[tuple[str | None, str | None]]](list)
-        for text in one.keys() & other.keys():
-            of_task[task_of(text)].append((one[text], other[text]))
+        of_task = grouped((task_of(text), (one[text], other[text])) for text in one.keys() & other.keys())
         for task, both in of_task.items():
             pairs[task].append(both)
     for task, of_pairs in sorted(pairs.items()):

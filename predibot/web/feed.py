@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 from predibot.domain.untrusted_text import xml_text
 from predibot.ledger.read.rows_for_python import LedgerForecast, LedgerRun
 from predibot.reports import figures
+from predibot.rows import grouped
 from predibot.web.rendering import line
 
 FEED = "feed.xml"
@@ -35,10 +36,7 @@ class Feed:
 
     def add(self, forecasts: Iterable[LedgerForecast]) -> None:
         """Add what the bots forecast on an event."""
-        found: dict[tuple[str, str], list[LedgerForecast]] = defaultdict(list)
-        for each in forecasts:
-            if each.run in self._keys:
-                found[each.run, each.market_id].append(each)
+        found = grouped(((each.run, each.market_id), each) for each in forecasts if each.run in self._keys)
         for (run, _), rows in found.items():
             self._markets[run] += 1
             if len(self._lines[run]) < _MOST_LINES:

@@ -1,6 +1,5 @@
 """A cache for a whole site, which reads the rows of many events at once."""
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,6 +26,7 @@ from predibot.ledger.read.rows_for_python import (
     select_prices,
     select_with_forecasts,
 )
+from predibot.rows import grouped
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.web.cache import LedgerCache, P, Value
@@ -126,14 +126,8 @@ class SiteCache(LedgerCache):
 
 def rows_by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Return the rows of each subject, in their order."""
-    found: dict[str, list[Row]] = defaultdict(list)
-    for each in rows:
-        found[each.subject_id].append(each)
-    return found
+    return grouped((each.subject_id, each) for each in rows)
 
 
 def _rows_by_run(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
-    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for each in rows:
-        found[each.subject_id, each.run].append(each)
-    return found
+    return grouped(((each.subject_id, each.run), each) for each in rows)

@@ -15,6 +15,7 @@ from predibot.domain.price import Instrument, PricePoint, Quote, adjust_points
 from predibot.domain.resolution import Resolution
 from predibot.errors import MarketClosed, UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.ledger.write.turns import KnownMarket
+from predibot.rows import grouped
 
 MAX_AGE = timedelta(seconds=60)
 """Age of a live venue's answer from which on it is requested again."""
@@ -166,9 +167,7 @@ class VenueBoard:
         does not know has no quote: its price may be on record, but nobody offers it. For unanswered events see
         `quoted`.
         """
-        by_event: dict[str, list[KnownMarket]] = {}
-        for market in markets:
-            by_event.setdefault(market.event_id, []).append(market)
+        by_event = grouped((market.event_id, market) for market in markets)
 
         def look(event: Event) -> Event:
             listed = self._once(("event", event.id), partial(self._read_event, event.id, now))

@@ -24,6 +24,7 @@ from predibot.ledger.store import Store
 from predibot.plugins.strategies import forget_strategies
 from predibot.plugins.tools import forget_tools
 from predibot.recipe.recipe import Recipe, in_order
+from predibot.rows import grouped
 
 _OPENING = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect"})
 """Python's audit events whose first argument is a path that is about to be read."""
@@ -187,9 +188,10 @@ def check_look_ahead(
     instants = {each.run_key: each.as_of for each in played}
     there = [(key, decision) for key in instants for decision in _repeatable(store, key, request.recipe, skipped)]
     draw = seeded_random(request.recipe.seed, request.recipe.name, "look-ahead")
-    sampled: dict[str, list[DecisionKey]] = {}
-    for number in sorted(draw.sample(range(len(there)), min(sample, len(there)))):
-        sampled.setdefault(there[number][0], []).append(there[number][1])
+    sampled = grouped(
+        (there[number][0], there[number][1])
+        for number in sorted(draw.sample(range(len(there)), min(sample, len(there))))
+    )
     drawn = sum(map(len, sampled.values()))
     found: list[DecisionDifference] = []
     if _plays_accounts(store, instants):

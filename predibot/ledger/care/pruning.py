@@ -11,6 +11,7 @@ from predibot.ledger.files.content_store import mark_pruned
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import attempts
 from predibot.ledger.write.decisions import bots, decisions
+from predibot.rows import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,7 @@ def _old_traces(connection: Connection, store: Store, before: datetime) -> list[
 
 def _summarize(found: Sequence[tuple[str, datetime, StoredArtefact]], before: datetime, *, done: bool) -> Pruning:
     each_once = {stored.sha256: stored.n_bytes for _, _, stored in found}
-    by_bot: dict[str, list[tuple[datetime, int]]] = {}
-    for bot, at, stored in found:
-        by_bot.setdefault(bot, []).append((at, stored.n_bytes))
+    by_bot = grouped((bot, (at, stored.n_bytes)) for bot, at, stored in found)
     of_bots = (
         OldTraces(bot, len(own), sum(size for _, size in own), min(own)[0], max(own)[0])
         for bot, own in sorted(by_bot.items())

@@ -1,6 +1,5 @@
 """Lists of decisions with what each forecast and bet in short, and how that ended."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +13,7 @@ from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import LedgerDecision, read_in_order, sort_rows
 from predibot.ledger.schema.column_types import bind_list
 from predibot.ledger.write.decisions import bets, forecasts, orders
+from predibot.rows import grouped
 from predibot.scoring.metrics.returns import horizon_gains
 
 
@@ -93,7 +93,4 @@ def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list
     # Stakes that were given back gained nothing.
     gained = horizon_gains(bets_usd, prices, [np.nan if each is None else each for each in paid])
     gains = dict(zip(settled, np.nan_to_num(gained).tolist(), strict=True))
-    found = defaultdict[int, list[BookedForecast]](list)
-    for n, row in enumerate(listed):
-        found[row[0]].append(BookedForecast(*row[1:], gains.get(n)))
-    return found
+    return grouped((row[0], BookedForecast(*row[1:], gains.get(n))) for n, row in enumerate(listed))

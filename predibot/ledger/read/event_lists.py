@@ -19,6 +19,7 @@ from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, or
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import is_late, runs, with_decisions
+from predibot.rows import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,10 @@ def list_events(connection: Connection, events: Sequence[int]) -> Mapping[int, L
         .order_by(markets.c.id)
     )
     prices = last_prices(connection, events)
-    found = defaultdict[int, list[ListedMarket]](list)
-    for market, event, question, then, payout, settled_at in connection.execute(statement):
-        found[event].append(ListedMarket(question, then, prices.get(market), payout, settled_at))
+    found = grouped(
+        (event, ListedMarket(question, then, prices.get(market), payout, settled_at))
+        for market, event, question, then, payout, settled_at in connection.execute(statement)
+    )
     return {
         event: ListedEvent(
             number.get(event, 0), tuple(sorted(found[event], key=lambda each: each.weight, reverse=True))

@@ -23,6 +23,7 @@ from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import frozen_events, runs
 from predibot.ledger.write.spending import reservations, spending
 from predibot.plugins.games import game_names, make_game
+from predibot.rows import grouped
 
 SHARES_TOLERANCE, STAKE_TOLERANCE_USD = 1e-9, 2e-6
 """For products and sums of floats; a game itself accepts a stake a millionth of a dollar too high."""
@@ -58,10 +59,10 @@ def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterato
     key, game, recipe = connection.execute(named).one()
 
     def rows(table: str) -> dict[tuple[str, str, str], list[Row]]:
-        found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
-        for row in export_rows(connection, table, run_ids=[run_id]):
-            found[row["bot"], row["subject_kind"], row["subject_id"]].append(row)
-        return found
+        return grouped(
+            ((row["bot"], row["subject_kind"], row["subject_id"]), row)
+            for row in export_rows(connection, table, run_ids=[run_id])
+        )
 
     forecast_rows, bet_rows, fill_rows, quote_rows = rows("forecasts"), rows("bets"), rows("fills"), rows("quotes")
     questions_of = {

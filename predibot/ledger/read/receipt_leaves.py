@@ -35,6 +35,7 @@ from predibot.ledger.write.decisions import (
 from predibot.ledger.write.events import events as known_events
 from predibot.ledger.write.events import instruments, run_events
 from predibot.ledger.write.runs import runs, subjects, with_decisions
+from predibot.rows import grouped
 
 FORMS = (1, 2)
 """The known forms of leaves; what a form covers never changes."""
@@ -223,9 +224,10 @@ def _part_rows(
 ) -> tuple[Sequence[_Column], Mapping[int, Sequence[Any]]]:
     """Return the columns of a part, and its rows in order by the row of their decision."""
     statement = _select_of_run(made)
-    found: dict[int, list[tuple[Any, ...]]] = {}
-    for decision_id, *values in connection.execute(statement, {"its_run": run_id}):
-        found.setdefault(decision_id, []).append(tuple(map(_canonical, values)))
+    found = grouped(
+        (decision_id, tuple(map(_canonical, values)))
+        for decision_id, *values in connection.execute(statement, {"its_run": run_id})
+    )
     for rows in found.values():
         rows.sort(key=itemgetter(*range(keys)))
     names = [column.name for column in statement.selected_columns][1:]

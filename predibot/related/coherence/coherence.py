@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from predibot.related.coherence.bounds import Bound, cover_everything, date_bound, level_bound, span_of
+from predibot.rows import grouped
 from predibot.scoring.arguments import Floats, Ints, instance_of, same_length
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.comparison import Comparison
@@ -80,10 +81,7 @@ def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: 
 
 def _nested_groups(rows: Sequence[int], bounds: Sequence[Bound | None]) -> Iterator[tuple[tuple[int, ...], bool]]:
     """Yield sets of markets that differ only by their bounds, in order, and whether the order is sure."""
-    by_form = defaultdict[tuple[str, ...], list[tuple[int, Bound]]](list)
-    for row, bound in zip(rows, bounds, strict=True):
-        if bound is not None:
-            by_form[bound.form].append((row, bound))
+    by_form = grouped((bound.form, (row, bound)) for row, bound in zip(rows, bounds, strict=True) if bound is not None)
     for members in by_form.values():
         if len(members) < 2:
             continue

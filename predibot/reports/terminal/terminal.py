@@ -15,6 +15,7 @@ from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.hints import runnable
 from predibot.reports.terminal.text import plain, sentence, within
+from predibot.rows import grouped
 from predibot.selection import Rejection
 
 if TYPE_CHECKING:
@@ -67,9 +68,7 @@ class _WithoutBlanks:
 
 def print_decisions(console: Console, view: "DecideView") -> None:
     """Print the outcomes of decisions, one line for each bot, and the notes."""
-    bots: dict[str, list[DecisionView]] = {}
-    for decision in view.decisions:
-        bots.setdefault(decision.bot, []).append(decision)
+    bots = grouped((decision.bot, decision) for decision in view.decisions)
     for bot, decisions in bots.items():
         print_line(console, f"{plain(bot)}: {', '.join(_outcomes(decisions)) or 'nothing to decide'}")
     if not bots:

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from predibot.domain.price import money_sign
+from predibot.rows import grouped
 from predibot.scoring.accounts.consistency import AccountConsistency
 from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, days_of, distance, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
@@ -98,10 +99,11 @@ class AccountBoard:
     def least(self) -> Mapping[str, float]:
         """Return the smallest lower end of each bot's differences to the baselines, where all have one."""
         baselines = sum(each.baseline for each in self.scores)
-        lows: defaultdict[str, list[float]] = defaultdict(list)
-        for pair in self.pairs:
-            if pair.difference.low is not None and not pair.few_dates:
-                lows[pair.bot].append(pair.difference.low)
+        lows = grouped(
+            (pair.bot, pair.difference.low)
+            for pair in self.pairs
+            if pair.difference.low is not None and not pair.few_dates
+        )
         return {bot: min(found) for bot, found in lows.items() if len(found) == baselines}
 
     @property
@@ -170,10 +172,9 @@ def account_board(
 
 def _draw_curves(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, CurveColumn]:
     """Return the resamples of each account that has returns; accounts of the same slots share them."""
-    alike: defaultdict[tuple[int, ...], list[AccountRecord]] = defaultdict(list)
-    for each in record.accounts:
-        if each.slot.size > 2 and is_curve(each.value_usd):
-            alike[tuple(each.slot.tolist())].append(each)
+    alike = grouped(
+        (tuple(each.slot.tolist()), each) for each in record.accounts if each.slot.size > 2 and is_curve(each.value_usd)
+    )
     found = {}
     for group in alike.values():
         curves = draw_curves(np.stack([returns_of(each.value_usd) for each in group], axis=1), uncertainty)
@@ -309,10 +310,7 @@ def _on_few(scores: Sequence[AccountScore]) -> Iterator[str]:
 
 def _on_missing(scores: Sequence[AccountScore]) -> Iterator[str]:
     """Yield each reason for missing figures once, with its accounts."""
-    by_reason: defaultdict[str, list[str]] = defaultdict(list)
-    for each in scores:
-        if each.why_missing:
-            by_reason[each.why_missing].append(each.bot)
+    by_reason = grouped((each.why_missing, each.bot) for each in scores if each.why_missing)
     for why, bots in by_reason.items():
         yield f"{'all accounts' if len(bots) == len(scores) else ', '.join(bots)}: {why}"
 

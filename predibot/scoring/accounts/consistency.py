@@ -1,6 +1,5 @@
 """Consistency of accounts: how alike a bot divides its money when it is asked the same again."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from predibot.rows import grouped
 from predibot.scoring.accounts.implied import days_of
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.inference.bootstrap import Estimate
@@ -95,9 +95,7 @@ def cohort_consistency(
     """
     found = []
     for bot, first in bots:
-        of_cohorts = defaultdict[datetime, list[_Weights]](list)
-        for each in first:
-            of_cohorts[each.start].append(each.weights)
+        of_cohorts = grouped((each.start, each.weights) for each in first)
         pairs = [
             _Pair(*both, int(start.timestamp()))
             for start, weights in sorted(of_cohorts.items())

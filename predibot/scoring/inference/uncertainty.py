@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from predibot.rows import grouped
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.bootstrap import (
     Estimate,
@@ -189,9 +190,7 @@ def _cut(found: _Found, limits: tuple[float, float]) -> _Found:
 
 def _alike(summed: Mapping[int, ClusterSums]) -> Iterator[list[int]]:
     """Yield rows with equally many clusters, which share a set of draws, some at a time."""
-    rows_of: dict[int, list[int]] = {}
-    for row, sums in summed.items():
-        rows_of.setdefault(sums.clusters, []).append(row)
+    rows_of = grouped((sums.clusters, row) for row, sums in summed.items())
     for rows in rows_of.values():
         for start in range(0, len(rows), AT_ONCE):
             yield rows[start : start + AT_ONCE]

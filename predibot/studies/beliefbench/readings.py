@@ -15,6 +15,7 @@ from predibot.related.graph import Edge
 from predibot.reports.cells import CellPicture, Panel
 from predibot.reports.pictures.graph import EdgeKind, GraphPicture
 from predibot.reports.study import StudyPicture, StudyTables
+from predibot.rows import grouped
 from predibot.scoring.study_table import Cell, StudyTable, number_of
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
@@ -202,9 +203,7 @@ def _ends(edge: Edge) -> frozenset[str]:
 
 
 def _by(records: Iterable[_Record], column: str) -> Iterable[tuple[str, list[_Record]]]:
-    found: dict[str, list[_Record]] = {}
-    for each in records:
-        found.setdefault(str(each[column]), []).append(each)
+    found = grouped((str(each[column]), each) for each in records)
     return found.items()
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import Row
 
 from predibot.errors import UsageError
 from predibot.reports.table import Table
+from predibot.rows import grouped
 
 PAGE = 50
 """Rows of a list."""
@@ -84,9 +85,7 @@ def alike(rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> list[list[_R
         >>> alike(["b1", "a1", "b2"], lambda each: each[0])
         [['b1', 'b2'], ['a1']]
     """
-    found = dict[Hashable, list[_Row]]()
-    for each in rows:
-        found.setdefault(key(each), []).append(each)
+    found = grouped((key(each), each) for each in rows)
     return list(found.values())
 
 

@@ -26,12 +26,12 @@ from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs
+from predibot.rows import grouped
 from predibot.scoring.accounts.cohorts import CohortBot, CohortResult, CohortsRecord, mean_result
 from predibot.scoring.accounts.consistency import FirstBets
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 
-_Group = tuple[str, str, str, str]
 _RECORDED = STATUSES.index("recorded")
 _WEEK = timedelta(days=7)
 
@@ -62,9 +62,7 @@ def cohort_records(
         return ()
     every = sorted((each for cohort in kept for each in cohort.accounts.values()), key=lambda each: each.row)
     own = [each for each in every if part.has_bot(each.bot)]
-    groups: defaultdict[_Group, list[StoredCohort]] = defaultdict(list)
-    for each in kept:
-        groups[each.group].append(each)
+    groups = grouped((each.group, each) for each in kept)
     rows = [each.row for each in own]
     decided = decisions_of_accounts(connection, venue, rows, as_of)
     forecast_rows = _read_forecasts(connection, rows, as_of)
@@ -119,13 +117,10 @@ def _cohort_bots(
     for (bot, knowledge), own in sorted(alike.items()):
         latest = max(own, key=lambda each: cohorts[each.cohort].start)
         names = {member.bot_id: member.display_name for member in cohorts[latest.cohort].members}
-        results = defaultdict[str, list[CohortResult]](list)
-        for each in own:
-            if (result := _result(each, cohorts[each.cohort], as_of)) is not None:
-                results[each.bot].append(result)
-        of_cohorts = defaultdict[datetime, list[CohortResult]](list)
-        for result in chain.from_iterable(results.values()):
-            of_cohorts[result.start].append(result)
+        results = grouped(
+            (each.bot, result) for each in own if (result := _result(each, cohorts[each.cohort], as_of)) is not None
+        )
+        of_cohorts = grouped((result.start, result) for result in chain.from_iterable(results.values()))
         rows = np.concatenate([of_account.get(each.row, decided[:0]) for each in own])
         own_forecasts = forecast_rows[np.isin(forecast_rows["account_id"], [each.row for each in own])]
         yield CohortBot(

@@ -1,6 +1,5 @@
 """Statements of cohorts: members, results, shared markets, decisions due, and sources of prices."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,6 +29,7 @@ from predibot.ledger.write.decisions import decisions, orders, quotes
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import runs
+from predibot.rows import grouped
 from predibot.scoring.accounts.record import SizedBet
 
 MAX_DISAGREEMENT = 0.05
@@ -268,17 +268,11 @@ def _read_decisions(connection: Connection, own: Sequence[int], as_of: datetime)
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id, decisions.c.decided_at, decisions.c.id)
     )
-    found = defaultdict[int, list[Row[Any]]](list)
-    for row in connection.execute(statement):
-        found[row.id].append(row)
-    return found
+    return grouped((row.id, row) for row in connection.execute(statement))
 
 
 def _shared_markets(positions: Sequence[PositionLine]) -> Iterator[SharedMarket]:
-    held = defaultdict[str, list[PositionLine]](list)
-    for line in positions:
-        if line.position.is_open:
-            held[line.market_id].append(line)
+    held = grouped((line.market_id, line) for line in positions if line.position.is_open)
     several = [lines for lines in held.values() if len({line.bot for line in lines}) > 1]
     for lines in sorted(several, key=lambda lines: (-len({line.bot for line in lines}), lines[0].market_id)):
         holders = tuple((line.bot, line.side, line.position.shares) for line in lines)

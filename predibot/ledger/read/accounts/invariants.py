@@ -29,6 +29,7 @@ from predibot.ledger.write.prices_and_resolutions import resolution_of, resoluti
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import pending_orders, turns
 from predibot.plugins.games import load_stored_game
+from predibot.rows import grouped
 
 _TOLERANCE = 1e-9
 """For sums and products of floats, for each dollar or share."""
@@ -404,10 +405,7 @@ def _orders_of(connection: Connection, account_id: int) -> Mapping[str, list[Any
         .where(orders.c.decision_id.in_(booked))
         .order_by(orders.c.decision_id, orders.c.number)
     )
-    by_decision: defaultdict[str, list[Any]] = defaultdict(list)
-    for row in connection.execute(statement):
-        by_decision[f"decision {row.decision_id}"].append(row)
-    return by_decision
+    return grouped((f"decision {row.decision_id}", row) for row in connection.execute(statement))
 
 
 def _slack(amount: float) -> float:

@@ -31,6 +31,7 @@ from predibot.ledger.write.decisions import bots, decisions, orders
 from predibot.ledger.write.events import markets, run_events
 from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import turns
+from predibot.rows import grouped
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.replicates import join_accounts
 from predibot.scoring.arguments import Floats, Ints
@@ -72,10 +73,11 @@ def account_records(
         groups=read_run_markets(connection, venue).groups,
         known=accounts_as_of(connection, own, as_of),
     )
-    groups: defaultdict[_Group, list[Row[Any]]] = defaultdict(list)
-    for each in named:
-        if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size:
-            groups[each.recipe, each.game, each.mode, each.subject_id].append(each)
+    groups = grouped(
+        ((each.recipe, each.game, each.mode, each.subject_id), each)
+        for each in named
+        if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size
+    )
     found = (_account_record_group(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
     return tuple(join_accounts(each) for each in found)
 

@@ -1,6 +1,5 @@
 """Prices of what accounts held, slot by slot, with payouts; and how far these prices may make results deviate."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,6 +17,7 @@ from predibot.ledger.schema.column_types import MICROSECONDS, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import read_yes_paths, resolutions
+from predibot.rows import grouped
 from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, Ints
@@ -173,9 +173,7 @@ def add_payouts(
         .where(resolutions.c.market_row.in_(listed), resolutions.c.effective_at <= as_of)
         .order_by(resolutions.c.effective_at, resolutions.c.revision)
     )
-    numbers: defaultdict[int, list[int]] = defaultdict(list)
-    for number, row in enumerate(traded.market.tolist()):
-        numbers[row].append(number)
+    numbers = grouped((row, number) for number, row in enumerate(traded.market.tolist()))
     for row, effective_at, payout in read_columns(connection, statement, nullable="payout_yes").tolist():
         for number in numbers[int(row)]:
             # A market voided without a payout gives a share no price.

@@ -1,7 +1,6 @@
 """Statements of accounts: holdings, pending orders, bookings and allocations; and the reasons of all accounts."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +23,7 @@ from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import turns
+from predibot.rows import grouped
 from predibot.scoring.accounts.rationale import Factor, FactorShares, factor_shares, factors_named
 
 
@@ -270,10 +270,7 @@ def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) ->
         .where(orders.c.decision_id.in_(own))
         .order_by(orders.c.decision_id, orders.c.number)
     )
-    found: defaultdict[int, list[Row[Any]]] = defaultdict(list)
-    for row in connection.execute(statement):
-        found[row.decision_id].append(row)
-    return found
+    return grouped((row.decision_id, row) for row in connection.execute(statement))
 
 
 def _read_journal(connection: Connection, account: int, as_of: datetime) -> tuple[JournalLine, ...]:

@@ -1,7 +1,6 @@
 """One event: revisions of its resolutions, and events with the same series or tags."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.events import events, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs, select_last_frozen, with_decisions
+from predibot.rows import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,7 @@ def revisions_of(connection: Connection, event_ids: Sequence[str]) -> Mapping[st
         .where(events.c.event_id.in_(event_ids))
         .order_by(markets.c.id, resolutions.c.effective_at, resolutions.c.revision)
     )
-    found = defaultdict[str, list[Row[Any]]](list)
-    for row in connection.execute(statement):
-        found[row.event_id].append(row)
-    return found
+    return grouped((row.event_id, row) for row in connection.execute(statement))
 
 
 def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime, tuple[str, ...]]]:

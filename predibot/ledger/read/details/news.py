@@ -1,6 +1,5 @@
 """News: pages that bots read and headlines they were shown, by event, and as a list of what was shown."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +13,7 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.runs import runs, with_decisions
+from predibot.rows import grouped
 
 _news = table_of(NewsRow)
 _MOST_OF_EVENT = 200
@@ -98,10 +98,7 @@ def news_of_events(connection: Connection, event_ids: Sequence[str]) -> Mapping[
     place = func.row_number().over(partition_by=both.c.event_id, order_by=(both.c.published_at.desc(), both.c.title))
     placed = select(both, place.label("place")).subquery()
     newest = select(placed).where(placed.c.place <= _MOST_OF_EVENT).order_by(placed.c.place.desc())
-    found = defaultdict[str, list[Row[Any]]](list)
-    for row in connection.execute(newest):
-        found[row.event_id].append(row)
-    return found
+    return grouped((row.event_id, row) for row in connection.execute(newest))
 
 
 def count_shown(

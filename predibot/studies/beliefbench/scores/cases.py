@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 
 from predibot.domain.untrusted_text import shorten
+from predibot.rows import grouped
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD
 from predibot.studies.beliefbench.scores.tables import PairReadings
@@ -32,9 +33,7 @@ def case_tables(readings: PairReadings) -> tuple[StudyTable, StudyTable]:
         known = why.keys() & one.keys() & two.keys()
         both = sorted(pair for pair in known if UNREAD not in (one[pair], two[pair]))
         kinds = next((each.kinds for each in readings.judged.values() if each.of == bot), {})
-        by_hops: dict[str, list[str]] = {}
-        for pair in both:
-            by_hops.setdefault(HOPS.get(kinds.get(pair, ""), _NOT_JUDGED), []).append(pair)
+        by_hops = grouped((HOPS.get(kinds.get(pair, ""), _NOT_JUDGED), pair) for pair in both)
         for hops, pairs in (("(all)", both), *sorted(by_hops.items())):
             if pairs:
                 compared.append((bot, other, hops, *_comparison(readings, pairs, one, two)))

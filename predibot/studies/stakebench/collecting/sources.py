@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from predibot.errors import VenueChanged
+from predibot.rows import grouped
 from predibot.studies.label_game import MAX_MONEY
 from predibot.studies.stakebench.activity import manifold_changes, polymarket_change
 from predibot.studies.stakebench.cleaning import Platform
@@ -322,9 +322,7 @@ class ManifoldComments:
 
     def read_activity(self, market: CommentedMarket, users: Sequence[str]) -> MarketActivity:
         """Return the bets of users in a market."""
-        bets = defaultdict[str, list[Mapping[str, Any]]](list)
-        for bet in self._bets_of(market):
-            bets[str(bet.get("userId"))].append(bet)
+        bets = grouped((str(bet.get("userId")), bet) for bet in self._bets_of(market))
         read = {
             user: _read_rows(
                 bets[user], manifold_changes, lambda bet: instant_of(bet.get("createdTime"), per_second=1_000)

@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 import numpy as np
 from numpy.typing import NDArray
 
+from predibot.rows import grouped
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.replicates import replicate_tables
@@ -95,10 +96,7 @@ class Readings:
 
     @cached_property
     def _of_task(self) -> Mapping[str, Sequence[tuple[str, Fact]]]:
-        found: dict[str, list[tuple[str, Fact]]] = {}
-        for item, fact in sorted(self.facts.items()):
-            found.setdefault(fact.task, []).append((item, fact))
-        return found
+        return grouped((fact.task, (item, fact)) for item, fact in sorted(self.facts.items()))
 
     def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Answers":
         """Return a bot's answers to some tasks, on some splits or all."""
