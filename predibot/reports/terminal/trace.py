@@ -9,19 +9,8 @@ from rich.console import Console
 
 from predibot.agents.loop.belief import last_belief
 from predibot.agents.prompts.fields import choice_of
+from predibot.domain import trace as steps
 from predibot.domain.decision import note_text
-from predibot.domain.trace import (
-    ModelFailedStep,
-    ModelNotAskedStep,
-    ModelStep,
-    OwnStep,
-    SampleStep,
-    SearchStep,
-    Step,
-    ToolStep,
-    UnreadableStep,
-    seconds_of,
-)
 from predibot.jobs.read_traces import ALL, DecisionTrace, StepUsage, UsageReport
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.ledger.read.rows_for_python import LedgerForecast
@@ -162,16 +151,16 @@ _USED = (
 )
 
 
-def step_heading(step: Step) -> str:
+def step_heading(step: steps.Step) -> str:
     """Return what a step was, with its figures."""
     kind = plain(step.kind.replace("_", " "))
     parts = [kind]
     match step:
-        case UnreadableStep():
+        case steps.UnreadableStep():
             return "no step that predibot wrote; --json shows it"
-        case ToolStep():
+        case steps.ToolStep():
             parts = [f"tool {plain(step.name)}"]
-        case ModelStep(reply=reply):
+        case steps.ModelStep(reply=reply):
             sent, came = map(figures.count, (reply.usage.input_tokens, reply.usage.output_tokens))
             name = plain(step.asked.model_name)
             kept = f" ({figures.count(reply.usage.cached_tokens)} cached)" if reply.usage.cached_tokens else ""
@@ -179,20 +168,20 @@ def step_heading(step: Step) -> str:
             parts += [f"{reply.retries} {'retry' if reply.retries == 1 else 'retries'}"] if reply.retries else []
             parts += _lost_tries(reply.lost_tries)
             parts += [reply.finish_reason] if reply.finish_reason not in ("stop", "tool_calls") else []
-        case ModelFailedStep():
+        case steps.ModelFailedStep():
             parts += _lost_tries(step.lost_tries)
-        case SampleStep():
+        case steps.SampleStep():
             parts = [f"sample {plain(step.bot)}", plain(step.status)]
-        case SearchStep():
+        case steps.SearchStep():
             parts = [kind, figures.things(len(step.results), "result"), _step_cost(step.cost_usd)]
-    if isinstance(step, ModelStep | ModelFailedStep) and step.estimated_usd:
+    if isinstance(step, steps.ModelStep | steps.ModelFailedStep) and step.estimated_usd:
         parts.append(f"{figures.cost_usd(step.estimated_usd)} estimated")
-    if (seconds := seconds_of(step)) is not None:
+    if (seconds := steps.seconds_of(step)) is not None:
         parts.append(f"{seconds:.2f} s")
     return ", ".join(parts)
 
 
-def forecasts_of_sample(step: SampleStep) -> str:
+def forecasts_of_sample(step: steps.SampleStep) -> str:
     """Return the label or the forecasts of a sample in words, empty where it has none."""
     if step.label:
         return step.label
@@ -211,12 +200,12 @@ def _step_cost(usd: float | None) -> str:
     return "cost unknown" if usd is None else figures.cost_usd(usd)
 
 
-def texts_of_step(step: Step) -> Iterator[tuple[str, str]]:
+def texts_of_step(step: steps.Step) -> Iterator[tuple[str, str]]:
     """Yield what was said in a step, each text with its label."""
-    if isinstance(step, ModelStep | ModelFailedStep | ModelNotAskedStep):
+    if isinstance(step, steps.ModelStep | steps.ModelFailedStep | steps.ModelNotAskedStep):
         # What tools said stands in their own steps.
         yield from ((each.role, each.text) for each in step.asked.new_messages if each.role in ("system", "user"))
-    if isinstance(step, ModelStep):
+    if isinstance(step, steps.ModelStep):
         reply = step.reply
         yield "says", reply.message.text
         for call in reply.message.tool_calls:
@@ -226,15 +215,15 @@ def texts_of_step(step: Step) -> Iterator[tuple[str, str]]:
         yield "settings", ", ".join(f"{name} {value}" for name, value in step.asked.settings.items())
         yield "refused settings", ", ".join(reply.refused_settings)
         return
-    if isinstance(step, SampleStep):
+    if isinstance(step, steps.SampleStep):
         yield "says", forecasts_of_sample(step)
     if belief := last_belief([step]):
         yield from belief.lines()
-    elif isinstance(step, ToolStep):
+    elif isinstance(step, steps.ToolStep):
         yield "with", json.dumps(step.arguments, ensure_ascii=False)
     for name in _SHOWN_FIELDS:
-        yield name, str((step.fields.get(name) if isinstance(step, OwnStep) else getattr(step, name, None)) or "")
-    for hit in step.results if isinstance(step, SearchStep) else ():
+        yield name, str((step.fields.get(name) if isinstance(step, steps.OwnStep) else getattr(step, name, None)) or "")
+    for hit in step.results if isinstance(step, steps.SearchStep) else ():
         yield "found", f"{hit.title} {hit.url}"
 
 

@@ -12,14 +12,15 @@ from predibot.ledger.write.decisions import StoredBet
 from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import StoredRun
 from predibot.plugins.venues import venue_or_defaults
-from predibot.reports.document import Document, document, json_value
+from predibot.reports.document import Document, document, json_value, under
+from predibot.reports.table import values_of
 from predibot.selection import Rejection, ranking_volume_usd
 
 if TYPE_CHECKING:
     # These imports take a tenth of a second, which commands that only read a ledger need not pay.
     from predibot.contracts import OpenVenue
     from predibot.domain.event import Event
-    from predibot.jobs.decide import DecideReport, DecisionReport
+    from predibot.jobs.decide import DecideReport
     from predibot.jobs.deciding.select_events import Choice
     from predibot.ledger.read.rows_for_python import LedgerRun
 
@@ -29,6 +30,10 @@ OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
 RECEIPT = "number root decisions made_at"
 """Fields of a receipt that are shown."""
 _RUN = "key recipe slot as_of venue game"
+_OF_DECISION = "status message bot=stored.bot event_id=stored.subject_id stored_status=stored.status " + under(
+    "stored",
+    "bets unallocated_usd cost_usd cost_known_usd reason_kind failed_for_good next_try_at notes subject_kind",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,7 @@ def decide_view(report: "DecideReport") -> DecideView:
         run=report.run if report.run.id else None,
         selected=tuple(map(_chosen_view, report.events)),
         passed_over=tuple(Rejection(**each) for each in report.run.passed_over),
-        decisions=tuple(map(_decision_view, report.decisions)),
+        decisions=tuple(DecisionView(**values_of(each, _OF_DECISION)) for each in report.decisions),
         seconds=report.seconds,
         notes=report.notes,
         receipt=report.receipt,
@@ -183,23 +188,3 @@ def _chosen_view(event: "Event", rank_by: str = "volume_1wk") -> ChosenView:
     by_day = event.volume_24h_usd if rank_by == "volume_24h" else ranking_volume_usd(event, "market_volume_24h")
     item = _item_kind(event)
     return ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd, by_day, rank_by, item)
-
-
-def _decision_view(report: "DecisionReport") -> DecisionView:
-    stored = report.stored
-    return DecisionView(
-        bot=stored.bot,
-        event_id=stored.subject_id,
-        status=report.status,
-        bets=stored.bets,
-        unallocated_usd=stored.unallocated_usd,
-        cost_usd=stored.cost_usd,
-        cost_known_usd=stored.cost_known_usd,
-        message=report.message,
-        stored_status=stored.status,
-        reason_kind=stored.reason_kind,
-        failed_for_good=stored.failed_for_good,
-        next_try_at=stored.next_try_at,
-        notes=stored.notes,
-        subject_kind=stored.subject_kind,
-    )

@@ -11,20 +11,11 @@ from itertools import chain, islice
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.document import Document, document
+from predibot.reports.views import metrics
 from predibot.reports.views.accounts import account_pairs, account_rows, cohort_rows, consistency_rows
 from predibot.reports.views.effort import effort_documents
 from predibot.reports.views.evaluation_json import coherence_row, consistency_document, pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
-from predibot.reports.views.metrics import (
-    CSV_CARD,
-    CSV_EDGE,
-    CSV_EVIDENCE,
-    CSV_FORECAST,
-    CSV_HORIZON,
-    CSV_OPEN,
-    CSV_PLACE,
-    bin_documents,
-)
 from predibot.scoring.evaluation.e_values import BettingEvidence
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
@@ -59,17 +50,18 @@ class ScoreRow:
         part: Document = {} if self.by is None else {self.by: self.group}
         named: Document = {"knowledge": self.knowledge, **part, "bot": self.bot}
         if self.card is None:
-            return {**named, **document(self.forecast, CSV_FORECAST)}
+            return {**named, **document(self.forecast, metrics.CSV_FORECAST)}
         returns: Document = {}
         for label, score in self.card.horizons.items():
             prefix = f"{label}_" if score.days is None else f"{label}d_"
-            returns |= {f"{prefix}{name}": value for name, value in document(score, CSV_HORIZON).items()}
-        return {**named, **document(self.card, CSV_CARD), **_forecast_cells(self.card), **returns, **self.standing()}
+            returns |= {f"{prefix}{name}": value for name, value in document(score, metrics.CSV_HORIZON).items()}
+        counts = document(self.card, metrics.CSV_CARD)
+        return {**named, **counts, **_forecast_cells(self.card), **returns, **self.standing()}
 
     def standing(self) -> Document:
         """Return the evidence and the place, under the same names."""
-        evidence = {} if self.evidence is None else document(self.evidence, CSV_EVIDENCE)
-        return evidence if self.place is None else {**evidence, **document(self.place, CSV_PLACE)}
+        evidence = {} if self.evidence is None else document(self.evidence, metrics.CSV_EVIDENCE)
+        return evidence if self.place is None else {**evidence, **document(self.place, metrics.CSV_PLACE)}
 
 
 def bot_rows(evaluation: Evaluation, knowledge: Knowledge = "clean") -> Iterator[ScoreRow]:
@@ -170,7 +162,8 @@ def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
 
 
 def _forecast_cells(card: Scorecard) -> Document:
-    return {**document(card.edge, CSV_EDGE), **document(card.forecast, CSV_FORECAST), **document(card, CSV_OPEN)}
+    found = {**document(card.edge, metrics.CSV_EDGE), **document(card.forecast, metrics.CSV_FORECAST)}
+    return {**found, **document(card, metrics.CSV_OPEN)}
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
@@ -182,7 +175,7 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
 def _returns(evaluation: Evaluation) -> Iterator[Document]:
     for card in evaluation.cards:
         for label, score in card.horizons.items():
-            yield {"bot": card.bot, "horizon": label, **document(score, CSV_HORIZON)}
+            yield {"bot": card.bot, "horizon": label, **document(score, metrics.CSV_HORIZON)}
 
 
 def _pairs(evaluation: Evaluation) -> Iterator[Document]:
@@ -194,7 +187,7 @@ def _pairs(evaluation: Evaluation) -> Iterator[Document]:
 def _calibration(evaluation: Evaluation) -> Iterator[Document]:
     for card in evaluation.cards:
         if card.forecast.calibration is not None:
-            yield from ({"bot": card.bot, **row} for row in bin_documents(card.forecast.calibration))
+            yield from ({"bot": card.bot, **row} for row in metrics.bin_documents(card.forecast.calibration))
 
 
 _TABLES: Mapping[str, Callable[[Evaluation], Iterable[Document]]] = {
@@ -203,7 +196,7 @@ _TABLES: Mapping[str, Callable[[Evaluation], Iterable[Document]]] = {
     "quote": _returns,
     "pairs": _pairs,
     "calibration": _calibration,
-    "decisions": lambda evaluation: ({"bot": card.bot, **document(card, CSV_CARD)} for card in evaluation.cards),
+    "decisions": lambda evaluation: (document(card, f"bot {metrics.CSV_CARD}") for card in evaluation.cards),
     "consistency": lambda evaluation: map(consistency_document, evaluation.consistency),
     "effort": effort_documents,
     "coherence": lambda evaluation: map(coherence_row, evaluation.coherence),

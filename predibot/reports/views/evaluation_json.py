@@ -5,22 +5,10 @@ from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
 from predibot.reports.document import Document, document
+from predibot.reports.views import metrics
 from predibot.reports.views.accounts import board_document, cohort_board_document
 from predibot.reports.views.effort import correlation_documents, effort_documents
 from predibot.reports.views.leaderboard import conclusions, leaderboard, market_conclusions, missing
-from predibot.reports.views.metrics import (
-    BREACH,
-    BREACH_INTERVALS,
-    CARD,
-    COUNTS,
-    EDGE,
-    FORECAST,
-    HORIZON,
-    INTERVAL,
-    VERDICT,
-    row_document,
-    score_document,
-)
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation
@@ -48,7 +36,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         **document(evaluation, "as_of first_results_at currency"),
         **document(asked, "convention=convention.name"),
         **document(asked.uncertainty, "confidence resamples seed"),
-        "leaderboard": _rows(ranked, lambda each: map(row_document, leaderboard(each))),
+        "leaderboard": _rows(ranked, lambda each: map(metrics.row_document, leaderboard(each))),
         "conclusions": list(said),
         "missing": list(missing(evaluation)),
         **({"without_tools": dict(evaluation.without_tools)} if evaluation.without_tools else {}),
@@ -120,18 +108,18 @@ def _rows(
 def _card(card: Scorecard) -> Document:
     return {
         "bot": card.bot,
-        **document(card, CARD),
-        **score_document(card.forecast, FORECAST),
-        "edge": {**document(card.edge, EDGE), "interval": _interval(card.edge.interval)},
-        "horizons": {label: score_document(score, HORIZON) for label, score in card.horizons.items()},
-        **document(card, COUNTS),
+        **document(card, metrics.CARD),
+        **metrics.score_document(card.forecast, metrics.FORECAST),
+        "edge": {**document(card.edge, metrics.EDGE), "interval": _interval(card.edge.interval)},
+        "horizons": {label: metrics.score_document(score, metrics.HORIZON) for label, score in card.horizons.items()},
+        **document(card, metrics.COUNTS),
     }
 
 
 def _evidence(evidence: BotEvidence, verdict: Verdict) -> Document:
     return {
         "bot": evidence.bot,
-        "verdict": document(verdict, VERDICT),
+        "verdict": document(verdict, metrics.VERDICT),
         "forecasts": _betting(evidence.forecasts),
         "dollars": None if evidence.dollars is None else _betting(evidence.dollars),
     }
@@ -155,7 +143,7 @@ def _e_value(evidence: Evidence) -> Document:
 
 
 def _interval(estimate: Estimate | None) -> Document | None:
-    return None if estimate is None else document(estimate, INTERVAL)
+    return None if estimate is None else document(estimate, metrics.INTERVAL)
 
 
 def pair_document(pair: Pair) -> Document:
@@ -165,7 +153,7 @@ def pair_document(pair: Pair) -> Document:
         "minimum_detectable_difference=detectable cluster_standard_error price_standard_error dependence without_best "
         "open_stakes apart better"
     )
-    return {**document(pair, names), "verdict": document(pair_verdict(pair), VERDICT)}
+    return {**document(pair, names), "verdict": document(pair_verdict(pair), metrics.VERDICT)}
 
 
 def consistency_document(found: Consistency) -> Document:
@@ -177,13 +165,13 @@ def consistency_document(found: Consistency) -> Document:
 
 def coherence_row(found: CoherenceScore) -> Document:
     """Return how coherent a bot is over all rules."""
-    return document(found, f"bot=name {BREACH} {BREACH_INTERVALS}")
+    return document(found, f"bot=name {metrics.BREACH} {metrics.BREACH_INTERVALS}")
 
 
 def _part(part: PartScore) -> Document:
     return {
         **document(part, "bot group n_brier=score.n brier=score.brier"),
-        **score_document(part.score, FORECAST),
+        **metrics.score_document(part.score, metrics.FORECAST),
     }
 
 

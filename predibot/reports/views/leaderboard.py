@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.domain.spelling import first_of
 from predibot.reports import figures
-from predibot.reports.table import value_of
+from predibot.reports.table import value_of, values_of
 from predibot.scoring.evaluation.e_values import BEATS_FROM
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.ranking import Place
@@ -100,36 +100,27 @@ def headline_horizon(labels: Sequence[str]) -> str | None:
     return str(HEADLINE_DAYS) if str(HEADLINE_DAYS) in days else max(days, key=float, default=None)
 
 
+_OF_PLACE = (
+    "rank bot=card.bot baseline=card.baseline standing e_now repeats_price edge=card.edge.edge "
+    "edge_low=card.edge.interval.low edge_high=card.edge.interval.high events=card.edge.clusters slots=card.edge.n "
+    "board_slots=card.edge.board_n verdict brier=card.brier market_brier=card.forecast.market_brier "
+    "answered_share=card.edge.answered_share cost_usd=card.cost_usd cost_known_usd=card.cost_known_usd "
+    "replicates=card.replicates"
+)
+"""The figures of a row that stand as they are in a place and its scorecard, as `values_of` takes them."""
+
+
 def _row(place: Place, curve: EdgeCurve | None) -> LeaderboardRow:
-    card, interval = place.card, place.card.edge.interval
-    horizon = headline_horizon(tuple(card.horizons))
+    edge, interval = place.card.edge, place.card.edge.interval
+    is_far = interval is not None and far_apart(edge.edge, edge.by_event, interval.interval)
+    horizon = headline_horizon(tuple(place.card.horizons))
     return LeaderboardRow(
-        rank=place.rank,
-        bot=card.bot,
-        baseline=card.baseline,
-        standing=place.standing,
-        e_now=place.e_now,
-        repeats_price=place.repeats_price,
-        edge=card.edge.edge,
-        edge_low=None if interval is None else interval.low,
-        edge_high=None if interval is None else interval.high,
-        edge_by_event=card.edge.by_event
-        if interval is not None and far_apart(card.edge.edge, card.edge.by_event, interval.interval)
-        else None,
-        events=card.edge.clusters,
-        slots=card.edge.n,
-        board_slots=card.edge.board_n,
-        verdict=place.verdict,
-        brier=card.brier,
-        market_brier=card.forecast.market_brier,
+        **values_of(place, _OF_PLACE),
+        edge_by_event=edge.by_event if is_far else None,
         horizon=horizon,
-        quote_return=_quote_return(card, horizon),
-        quote_return_now=_quote_return(card, NOW),
-        answered_share=card.edge.answered_share,
-        cost_usd=card.cost_usd,
-        cost_known_usd=card.cost_known_usd,
+        quote_return=_quote_return(place.card, horizon),
+        quote_return_now=_quote_return(place.card, NOW),
         curve=() if curve is None else curve.cumulative,
-        replicates=card.replicates,
     )
 
 

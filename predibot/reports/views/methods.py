@@ -3,7 +3,7 @@
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,30 +15,17 @@ _SECTIONS = ("Args", "Returns", "Raises", "Source", "Examples")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a docstring under its heading; the text before all headings has none."""
-
-    heading: str
-    text: str
-    """Its lines, without their indentation."""
-
-    @property
-    def entries(self) -> tuple[tuple[str, str], ...]:
-        """Return name and text of each entry `name: text`; a text alone has no name."""
-        listed = (" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", self.text))
-        found = (re.match(r"(\w+): (.*)", entry) or ("", "", entry) for entry in listed)
-        return tuple((each[1], each[2]) for each in found)
-
-
-@dataclass(frozen=True, slots=True)
 class Definition:
     """A public function of `predibot.scoring`."""
 
     name: str
     signature: str
     """Names and defaults, without types."""
-    sections: tuple[Section, ...]
-    """Empty if Python was started without docstrings (`-OO`)."""
+    sections: Mapping[str, str]
+    """The texts of its docstring by heading, without indentation; the text before all headings has none.
+
+    Empty if Python was started without docstrings (`-OO`).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +62,18 @@ def column_meanings() -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(meanings))
 
 
+def entries_of(text: str) -> tuple[tuple[str, str], ...]:
+    """Return name and text of each entry `name: text` of a section; a text alone has no name."""
+    listed = (" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", text))
+    found = (re.match(r"(\w+): (.*)", entry) or ("", "", entry) for entry in listed)
+    return tuple((each[1], each[2]) for each in found)
+
+
 def _definition(name: str, function: Callable[..., Any]) -> Definition:
     signature = inspect.signature(function)
     bare = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
     written = str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
-    return Definition(name, written, tuple(_sections(inspect.getdoc(function) or "")))
-
-
-def _sections(doc: str) -> Iterator[Section]:
-    first, *parts = re.split(rf"^({'|'.join(_SECTIONS)}):$", doc, flags=re.MULTILINE)
-    if first.strip():
-        yield Section("", first.strip())
-    for heading, text in zip(parts[::2], parts[1::2], strict=True):
-        yield Section(heading, inspect.cleandoc(text))
+    first, *parts = re.split(rf"^({'|'.join(_SECTIONS)}):$", inspect.getdoc(function) or "", flags=re.MULTILINE)
+    sections = {"": first.strip()} if first.strip() else {}
+    sections |= {heading: inspect.cleandoc(text) for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+    return Definition(name, written, sections)

@@ -1,13 +1,14 @@
 """Schedules and the status of a ledger, as documents, and as metrics for Prometheus."""
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 from predibot.domain.schedule import SLOT_STATUSES
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.ledger.read.standing import KnownCost
 from predibot.ledger.schema.tables import SlotRow
 from predibot.reports.document import Document, document, number, under
+from predibot.reports.table import value_of
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -65,52 +66,38 @@ _Samples = list[tuple[Mapping[str, str], float | None]]
 
 
 def _metrics(status: LedgerStatus) -> Mapping[str, tuple[str, _Samples]]:
-    each_recipe = [({"recipe": each.recipe}, each) for each in status.schedules]
-    lasts = [(labels, each.slots.last) for labels, each in each_recipe if each.slots.last is not None]
-    markets, none = status.markets, dict[str, str]()
-    days = COUNTED.days
+    markets, claims = status.markets, sum(held.claims for held in status.left_behind.values())
+    days, begun = COUNTED.days, [each for each in status.schedules if each.slots.last is not None]
+
+    def of_all(value: float | None) -> _Samples:
+        return [({}, value)]
+
+    def of_each(path: str, schedules: Sequence[ScheduleStatus] = status.schedules) -> _Samples:
+        return [({"recipe": each.recipe}, _in_seconds(value_of(each, path))) for each in schedules]
+
+    by_status: _Samples = [
+        ({"recipe": each.recipe, "status": name}, each.slots.counts.get(name, 0))
+        for each in status.schedules
+        for name in SLOT_STATUSES
+    ]
+    done: _Samples = [({"recipe": each.recipe}, float(value_of(each, "slots.last.status") == "done")) for each in begun]
     return {
-        "problems": ("What somebody has to look at.", [(none, len(status.problems))]),
-        "service_alive": (
-            "Whether a process runs the schedules.",
-            [(none, int(status.is_service_alive))],
-        ),
-        "last_slot_timestamp_seconds": (
-            "The newest run with a row.",
-            [(labels, row.slot_at.timestamp()) for labels, row in lasts],
-        ),
-        "last_slot_done": ("Whether it is done.", [(labels, int(row.status == "done")) for labels, row in lasts]),
-        "last_slot_late_seconds": (
-            "How long after its instant it began.",
-            [(labels, row.late.total_seconds() if row.late is not None else None) for labels, row in lasts],
-        ),
-        "next_slot_timestamp_seconds": ("The run to come.", [(to, _seconds(of.next_at)) for to, of in each_recipe]),
-        "slots": (
-            f"Runs of the last {days} days by what became of them.",
-            [
-                ({**labels, "status": status}, each.slots.counts.get(status, 0))
-                for labels, each in each_recipe
-                for status in SLOT_STATUSES
-            ],
-        ),
-        "cost_known_usd": (
-            f"What is known of the cost of the last {days} days.",
-            [(labels, each.cost.known_usd) for labels, each in each_recipe],
-        ),
-        "day_limit_usd": (
-            "What a UTC day may cost.",
-            [(labels, each.day_limits.usd if each.day_limits else None) for labels, each in each_recipe],
-        ),
-        "day_spent_usd": ("What was spent and is set aside on this UTC day.", [(none, status.spent.usd)]),
-        "open_retries": ("Failed decisions that are tried again.", [(none, status.retries.open)]),
-        "left_behind_claims": (
-            "Claims of owners that are gone.",
-            [(none, sum(held.claims for held in status.left_behind.values()))],
-        ),
-        "markets": ("Open markets of live venues.", [(none, markets.markets)]),
-        "markets_stale": ("Those whose prices are old.", [(none, markets.stale)]),
-        "markets_unreadable": ("Those without any price.", [(none, markets.unreadable)]),
-        "tracked_until_timestamp_seconds": ("The newest price.", [(none, _seconds(markets.tracked_until))]),
+        "problems": ("What somebody has to look at.", of_all(len(status.problems))),
+        "service_alive": ("Whether a process runs the schedules.", of_all(status.is_service_alive)),
+        "last_slot_timestamp_seconds": ("The newest run with a row.", of_each("slots.last.slot_at", begun)),
+        "last_slot_done": ("Whether it is done.", done),
+        "last_slot_late_seconds": ("How long after its instant it began.", of_each("slots.last.late", begun)),
+        "next_slot_timestamp_seconds": ("The run to come.", of_each("next_at")),
+        "slots": (f"Runs of the last {days} days by what became of them.", by_status),
+        "cost_known_usd": (f"What is known of the cost of the last {days} days.", of_each("cost.known_usd")),
+        "day_limit_usd": ("What a UTC day may cost.", of_each("day_limits.usd")),
+        "day_spent_usd": ("What was spent and is set aside on this UTC day.", of_all(status.spent.usd)),
+        "open_retries": ("Failed decisions that are tried again.", of_all(status.retries.open)),
+        "left_behind_claims": ("Claims of owners that are gone.", of_all(claims)),
+        "markets": ("Open markets of live venues.", of_all(markets.markets)),
+        "markets_stale": ("Those whose prices are old.", of_all(markets.stale)),
+        "markets_unreadable": ("Those without any price.", of_all(markets.unreadable)),
+        "tracked_until_timestamp_seconds": ("The newest price.", of_all(_in_seconds(markets.tracked_until))),
     }
 
 
@@ -130,5 +117,8 @@ def _cost(cost: KnownCost) -> Document:
     }
 
 
-def _seconds(instant: datetime | None) -> float | None:
-    return None if instant is None else instant.timestamp()
+def _in_seconds(value: datetime | timedelta | float | None) -> float | None:
+    """Return an instant as seconds since 1970, a length of time in seconds, and a number as it is."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value.timestamp() if isinstance(value, datetime) else value

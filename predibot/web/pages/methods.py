@@ -1,7 +1,7 @@
 """Methods: what every number is."""
 
 from predibot.errors import UsageError
-from predibot.reports.views.methods import chapters, column_meanings
+from predibot.reports.views.methods import chapters, column_meanings, entries_of
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage
 
@@ -15,4 +15,5 @@ def methods_page(_cache: LedgerCache, chapter: str = "") -> WebPage:
     shown = next((each for each in found if each.name == chapter), None)
     if chapter and shown is None:
         raise UsageError(f"there is no chapter {chapter[:60]!r}; there are: {', '.join(each.name for each in found)}")
-    return WebPage("methods", {"chapters": found, "chapter": shown, "columns": column_meanings()})
+    shown_here = {"chapters": found, "chapter": shown, "columns": column_meanings(), "entries_of": entries_of}
+    return WebPage("methods", shown_here)
