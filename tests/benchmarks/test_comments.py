@@ -29,7 +29,7 @@ MOST_MEGABYTES = 1_000
 def serve(pipe: Connection, *, manifold: bool) -> None:
     """Serve a crowd until told to end; each word that comes before is answered with what was asked for so far."""
     host = CrowdHost(crowd(1, manifold=manifold, markets=MARKETS, comments=COMMENTS))
-    with SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host) as server:
+    with SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host.reply) as server:
         pipe.send(server.search_url)
         while pipe.recv() != "end":
             pipe.send((len(host.requests), len(set(host.requests))))

@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from predibot.sandbox.server.fault import Fault, damage_query, damage_reply, replacement_reply
@@ -82,13 +82,6 @@ _LARGEST_BODY_BYTES = 8_000_000
 _IDLE_SECONDS = 60
 
 
-class Site(Protocol):
-    """Further pages that a sandbox serves."""
-
-    def reply(self, target: str) -> HttpReply:
-        """Return the reply to a path with its query; 404 for an unknown page."""
-
-
 class SandboxServer(SandboxAddresses):
     """A server on 127.0.0.1 at a free port: use it as a context manager, or call `start` and `stop`."""
 
@@ -98,13 +91,13 @@ class SandboxServer(SandboxAddresses):
         *,
         now: datetime | Callable[[], datetime],
         options: SandboxOptions = DEFAULT_OPTIONS,
-        site: Site | None = None,
+        site: Callable[[str], HttpReply] | None = None,
     ) -> None:
         """Make a server; `start` starts it; raise `ValueError` if the options make no world.
 
         `world` is by default that of the options, which also say faults, manners and the forecasters' speed. `now` is
-        the clock: a fixed instant, or a function called at each request. `site` is asked first at each GET, such as a
-        study's comments.
+        the clock: a fixed instant, or a function called at each request. `site` answers a GET
+        of a path with its query before all others, such as a study's comments; its 404 leaves the request to them.
         """
         super().__init__()
         self._site = site
@@ -196,7 +189,7 @@ class SandboxServer(SandboxAddresses):
             answer = partial(answer_chat, f"/{rest}", now_seconds=int(now.timestamp()), informed=informed)
             return self._options.manners.handle(body, answer)
         if self._site is not None and body is None:
-            reply = self._site.reply(f"{path}?{urlencode(query, doseq=True)}")
+            reply = self._site(f"{path}?{urlencode(query, doseq=True)}")
             if reply.status != HTTPStatus.NOT_FOUND:
                 return reply
         with self._lock:

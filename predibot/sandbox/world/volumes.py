@@ -24,16 +24,11 @@ class Volume:
     total_usd: float
 
 
-@dataclass(frozen=True, slots=True)
-class Turnover:
-    """Dollars an event's markets trade on each day of life, and their running sum; shapes (markets, days [+ 1])."""
-
-    daily_usd: NDArray[np.float64]
-    before_usd: NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
-def turnover_of(draws: Draws, plan: EventPlan, *, until_minute: int) -> Turnover:
-    """Return the daily trading of an event's markets; a day's rate is known when the day begins."""
+def daily_usd_of(draws: Draws, plan: EventPlan, *, until_minute: int) -> Floats:
+    """Return the dollars that markets trade on each day of life, shape (markets, days), known as each day begins."""
     days = np.arange(1 + max(0, until_minute - plan.born_minute) // MINUTES_A_DAY)
     rows = np.arange(len(plan.markets))[:, np.newaxis]
     noise = draws.normal(
@@ -43,27 +38,27 @@ def turnover_of(draws: Draws, plan: EventPlan, *, until_minute: int) -> Turnover
         known_at_minute=np.where(days == 0, plan.known_at_minute, plan.born_minute + days * MINUTES_A_DAY),
     )
     shares = np.array([[market.share] for market in plan.markets])
-    daily_usd = plan.daily_volume_usd * shares * np.exp(0.7 * noise)
-    before_usd = np.concatenate((np.zeros((len(plan.markets), 1)), np.cumsum(daily_usd, axis=1)), axis=1)
-    return Turnover(daily_usd=daily_usd, before_usd=before_usd)
+    daily_usd: Floats = plan.daily_volume_usd * shares * np.exp(0.7 * noise)
+    return daily_usd
 
 
 def volumes_at(
-    plan: EventPlan, turnover: Turnover, *, minute: int, stopped_minutes: NDArray[np.int64]
+    plan: EventPlan, daily_usd: Floats, *, minute: int, stopped_minutes: NDArray[np.int64]
 ) -> tuple[list[Volume], Volume]:
     """Return the volume of each market and their sum at a minute; a stopped market trades no more."""
     starts = np.array([minute - days * MINUTES_A_DAY for days in _WINDOWS_DAYS] + [plan.born_minute])
-    traded_usd = _usd_before(plan, turnover, np.minimum(minute, stopped_minutes)[:, np.newaxis])
-    earlier_usd = _usd_before(plan, turnover, np.minimum(starts, stopped_minutes[:, np.newaxis]))
+    traded_usd = _usd_before(plan, daily_usd, np.minimum(minute, stopped_minutes)[:, np.newaxis])
+    earlier_usd = _usd_before(plan, daily_usd, np.minimum(starts, stopped_minutes[:, np.newaxis]))
     windows = np.round(traded_usd - earlier_usd, 6)
     return [Volume(*row) for row in windows.tolist()], Volume(*np.round(windows.sum(axis=0), 6).tolist())
 
 
-def _usd_before(plan: EventPlan, turnover: Turnover, minutes: NDArray[np.int64]) -> NDArray[np.float64]:
+def _usd_before(plan: EventPlan, daily_usd: Floats, minutes: NDArray[np.int64]) -> Floats:
     """Return the dollars traded before some minutes, shape (markets, instants); steady within a day."""
     age_minutes = np.maximum(minutes - plan.born_minute, 0)
-    day = np.minimum(age_minutes // MINUTES_A_DAY, turnover.daily_usd.shape[1] - 1)
+    day = np.minimum(age_minutes // MINUTES_A_DAY, daily_usd.shape[1] - 1)
     part = age_minutes / MINUTES_A_DAY - day
-    rows = np.arange(len(turnover.daily_usd))[:, np.newaxis]
-    traded: NDArray[np.float64] = turnover.before_usd[rows, day] + turnover.daily_usd[rows, day] * part
+    rows = np.arange(len(daily_usd))[:, np.newaxis]
+    earlier_usd = np.concatenate((np.zeros((len(daily_usd), 1)), np.cumsum(daily_usd, axis=1)), axis=1)
+    traded: Floats = earlier_usd[rows, day] + daily_usd[rows, day] * part
     return traded

@@ -33,7 +33,7 @@ from predibot.sandbox.world.quotes import (
     quotes_of,
     walk_of,
 )
-from predibot.sandbox.world.volumes import Turnover, Volume, turnover_of, volumes_at
+from predibot.sandbox.world.volumes import Floats, Volume, daily_usd_of, volumes_at
 
 _LIFE_BANDS = ((0.60, 2.0, 14.0), (0.28, 14.0, 45.0), (0.12, 45.0, 150.0))
 """(share of the events, fewest days, most days); uniform within a band."""
@@ -88,15 +88,6 @@ NAMED_MARKETS_AN_EVENT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class _History:
-    """An event with its whole future; at a minute, only what is known by then may be read."""
-
-    plan: EventPlan
-    closings: tuple[Closing, ...]
-    stopped_minutes: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
 class MarketState:
     """A market at a minute."""
 
@@ -140,9 +131,17 @@ class World:
         self.named = named
         self.roster = roster
         self.names = Names(draws.seed)
-        self._history = cache(self._make_history)
+        self.plan: Callable[[int], EventPlan] = cache(self._make_plan)
+        """The plan of an event by its number; its public parts may be shown from its birth on."""
+        # At a minute, only what is known by then may be read of these.
+        self._closings: Callable[[int], tuple[Closing, ...]] = cache(self._make_closings)
+        self._stopped_minutes: Callable[[int], NDArray[np.int64]] = cache(
+            lambda number: np.array([closing.stopped_minute for closing in self._closings(number)])
+        )
         # Computed late: lists of events need neither, and volumes need no walk.
-        self._turnover: Callable[[int], Turnover] = cache(self._make_turnover)
+        self._daily_usd: Callable[[int], Floats] = cache(
+            lambda number: daily_usd_of(draws, self.plan(number), until_minute=int(self._stopped_minutes(number).max()))
+        )
         self._walk: Callable[[int], Walk] = cache(lambda number: walk_of(draws, self.plan(number)))
         self._last_minutes = (
             -(-roster.born_at_minutes // MINUTES_AN_HOUR) + roster.life_hours
@@ -197,31 +196,26 @@ class World:
 
     def is_closed(self, number: int, minute: int) -> bool:
         """Return whether trading has stopped in every market; faster than `event`."""
-        return bool(self._history(number).stopped_minutes.max() <= minute)
+        return bool(self._stopped_minutes(number).max() <= minute)
 
     def event(self, number: int, minute: int) -> EventState:
         """Return a listed event at a minute."""
-        history = self._history(number)
-        volumes, total = volumes_at(
-            history.plan, self._turnover(number), minute=minute, stopped_minutes=history.stopped_minutes
-        )
-        markets = tuple(
-            self._market(history, index, minute=minute, volume=volume) for index, volume in enumerate(volumes)
-        )
-        return EventState(plan=history.plan, minute=minute, volume=total, markets=markets)
+        plan, stopped_minutes = self.plan(number), self._stopped_minutes(number)
+        volumes, total = volumes_at(plan, self._daily_usd(number), minute=minute, stopped_minutes=stopped_minutes)
+        markets = tuple(self._market(plan, index, minute=minute, volume=volume) for index, volume in enumerate(volumes))
+        return EventState(plan=plan, minute=minute, volume=total, markets=markets)
 
     def quotes(self, number: int, minute: int) -> list[BookQuote]:
         """Return the quote of each market of a listed event at a minute."""
-        history = self._history(number)
-        plan = history.plan
+        plan = self.plan(number)
         hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
         hours = np.arange(max(0, hour - LONGEST_TRADE_LAG_HOURS), hour + 1)
         quotes = last_quotes(quotes_of(plan.markets, chances(plan, plan.markets, self._walk(plan.number), hours)))
         return [
             quote
             if minute < closing.decided_minute
-            else quote_after_decision(market, quote, self._payout(history, market.index))
-            for market, closing, quote in zip(plan.markets, history.closings, quotes, strict=True)
+            else quote_after_decision(market, quote, self._payout(number, market.index))
+            for market, closing, quote in zip(plan.markets, self._closings(number), quotes, strict=True)
         ]
 
     def is_named(self, plan: EventPlan) -> bool:
@@ -232,39 +226,33 @@ class World:
         """Return what the outcomes of a named event paid, None until it is settled. After a dispute the wrong one wins
         first.
         """
-        history = self._history(number)
-        closing = history.closings[0]
-        count = len(history.plan.markets)
+        closings = self._closings(number)
+        closing, count = closings[0], len(closings)
         if minute < closing.settled_minute:
             return None
         if closing.is_void:
             return (1.0 / count,) * count
-        paid = tuple(self._payout(history, index) for index in range(count))
+        paid = tuple(self._payout(number, index) for index in range(count))
         is_wrong = closing.is_disputed and minute < closing.settled_minute + CORRECTED_AFTER_MINUTES
         return (*paid[1:], paid[0]) if is_wrong else paid
 
-    def plan(self, number: int) -> EventPlan:
-        """Return the plan of an event; its public parts may be shown from its birth on."""
-        return self._history(number).plan
-
     def insider_chances(self, number: int, minute: int) -> list[float]:
         """Return each market's chance of YES as insiders know it at a minute; the event is listed."""
-        plan = self._history(number).plan
+        plan = self.plan(number)
         hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
         found: list[float] = insider_chances(plan, self._walk(plan.number), hour).tolist()
         return found
 
     def outcome(self, number: int, index: int, minute: int) -> float | None:
         """Return what a market will pay, 0, 0.5 or 1; None until it is decided."""
-        history = self._history(number)
-        return None if minute < history.closings[index].decided_minute else self._payout(history, index)
+        return None if minute < self._closings(number)[index].decided_minute else self._payout(number, index)
 
     def price_history(
         self, number: int, index: int, minute: int, *, since_hour: int = 0, until_hour: int | None = None
     ) -> tuple[int, list[float]]:
         """Return the first hour of a market's price history and its hourly prices, as of a minute."""
-        history = self._history(number)
-        plan, market, closing = history.plan, history.plan.markets[index], history.closings[index]
+        plan, closing = self.plan(number), self._closings(number)[index]
+        market = plan.markets[index]
         first_hour = max(since_hour, plan.opens_hour)
         last_hour = min(minute, closing.stopped_minute) // MINUTES_AN_HOUR
         if until_hour is not None:
@@ -276,45 +264,39 @@ class World:
         prices: list[float] = quotes.shown[0, first_hour - last_hour - 1 :].tolist()
         if last_hour >= market.decided_hour and not closing.is_void:
             undecided = max(market.decided_hour - first_hour, 0)
-            decided = quote_after_decision(market, last_quotes(quotes)[0], self._payout(history, index)).shown
+            decided = quote_after_decision(market, last_quotes(quotes)[0], self._payout(number, index)).shown
             prices[undecided:] = [decided] * (len(prices) - undecided)
         return first_hour, prices
 
-    def _make_history(self, number: int) -> _History:
-        plan = plan_event(
+    def _make_plan(self, number: int) -> EventPlan:
+        return plan_event(
             self.draws,
             number=number,
             known_at_minute=int(self.roster.known_at_minutes[number]),
             born_minute=int(self.roster.born_at_minutes[number]),
             life_hours=int(self.roster.life_hours[number]),
         )
-        closings = closings_of(self.draws, plan)
-        if self.is_named(plan):
-            # Outcomes of one market end together.
-            closings = closings[:1] * len(closings)
-        return _History(plan, closings, np.array([closing.stopped_minute for closing in closings]))
 
-    def _make_turnover(self, number: int) -> Turnover:
-        history = self._history(number)
-        return turnover_of(self.draws, history.plan, until_minute=int(history.stopped_minutes.max()))
+    def _make_closings(self, number: int) -> tuple[Closing, ...]:
+        closings = closings_of(self.draws, self.plan(number))
+        # Outcomes of one market end together.
+        return closings[:1] * len(closings) if self.is_named(self.plan(number)) else closings
 
-    def _payout(self, history: _History, index: int) -> float:
-        plan = history.plan
-        return (
-            0.5
-            if history.closings[index].is_void
-            else float(is_yes(plan, plan.markets[index], self._walk(plan.number)))
-        )
+    def _payout(self, number: int, index: int) -> float:
+        if self._closings(number)[index].is_void:
+            return 0.5
+        plan = self.plan(number)
+        return float(is_yes(plan, plan.markets[index], self._walk(number)))
 
-    def _market(self, history: _History, index: int, *, minute: int, volume: Volume) -> MarketState:
-        closing = history.closings[index]
+    def _market(self, plan: EventPlan, index: int, *, minute: int, volume: Volume) -> MarketState:
+        closing = self._closings(plan.number)[index]
         stage = closing.stage(minute)
         is_settled = stage is Stage.SETTLED
         return MarketState(
-            plan=history.plan.markets[index],
+            plan=plan.markets[index],
             stage=stage,
             volume=volume,
-            payout=self._payout(history, index) if is_settled else None,
+            payout=self._payout(plan.number, index) if is_settled else None,
             is_disputed=stage is not Stage.OPEN and closing.is_disputed,
             settled_minute=closing.settled_minute if is_settled else None,
         )

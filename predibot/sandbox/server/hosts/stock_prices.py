@@ -11,7 +11,6 @@ Their shapes follow public documentation and are UNVERIFIED: nobody here has a k
   `Name`, and `Sector` in capitals; of funds nothing.
 """
 
-from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
@@ -29,17 +28,7 @@ STOCKS_DAYS = 800
 COMPACT_ROWS = 100
 
 Row: TypeAlias = dict[str, str | int | float]
-
-
-@dataclass(frozen=True, slots=True)
-class _Day:
-    on: date
-    raw: tuple[float, float, float, float]
-    """Open, high, low, close."""
-    adjusted: tuple[float, float, float, float]
-    volume: int
-    dividend_usd: float
-    split: float
+_PRICES = ("open", "high", "low", "close")
 
 
 class StockPrices:
@@ -52,8 +41,8 @@ class StockPrices:
         self._closings = np.array([closing_minute(day) for day in self._days])
         self._market: StockMarket | None = None
 
-    def rows(self, ticker: str, minute: int) -> list[_Day] | None:
-        """Return the days of a stock that are over, oldest first; None for an unknown ticker."""
+    def rows(self, ticker: str, minute: int) -> list[Row] | None:
+        """Return the days of a stock that are over, oldest first, as Tiingo writes them; None for an unknown ticker."""
         over = int(np.searchsorted(self._closings, minute, side="right"))
         if ticker not in (*DEFAULT_TICKERS, *INDICES):
             return None
@@ -61,25 +50,20 @@ class StockPrices:
             return []
         if self._market is None or len(self._market.days) != over:
             self._market = StockMarket(self._draws, self._days[:over])
-        return _history_days(self._market.history(ticker))
+        return _tiingo_rows(self._market.history(ticker))
 
 
-def _history_days(history: StockHistory) -> list[_Day]:
+def _tiingo_rows(history: StockHistory) -> list[Row]:
     changes = {(action.on, action.kind): action.value or 0.0 for action in history.actions}
     shares = history.adjusted_close() / history.close
-    columns = (history.open, history.high, history.low, history.close)
-    found = []
+    found = list[Row]()
     for place in np.flatnonzero(history.is_traded).tolist():
-        raw = tuple(float(column[place]) for column in columns)
+        on, volume = history.days[place], int(history.volume[place])
+        raw = {name: float(getattr(history, name)[place]) for name in _PRICES}
+        adjusted = {f"adj{name.capitalize()}": price * float(shares[place]) for name, price in raw.items()}
+        row: Row = {"date": f"{on}T00:00:00.000Z", **raw, "volume": volume, **adjusted, "adjVolume": volume}
         found.append(
-            _Day(
-                on=(on := history.days[place]),
-                raw=raw,  # type: ignore[arg-type]  # four columns
-                adjusted=tuple(each * float(shares[place]) for each in raw),  # type: ignore[arg-type]
-                volume=int(history.volume[place]),
-                dividend_usd=changes.get((on, "dividend"), 0.0),
-                split=changes.get((on, "split"), 1.0),
-            )
+            row | {"divCash": changes.get((on, "dividend"), 0.0), "splitFactor": changes.get((on, "split"), 1.0)}
         )
     return found
 
@@ -104,21 +88,11 @@ def answer_tiingo(prices: StockPrices, path: str, query: Query, *, token: str, m
         last = date.fromisoformat(end) if end else date.max
     except ValueError:
         return error_reply(400, "Error: dates are written YYYY-MM-DD")
-    kept = rows[-1:] if first is None else [row for row in rows if first <= row.on <= last]
-    return json_reply([_tiingo_row(row) for row in kept])
+    return json_reply(rows[-1:] if first is None else [row for row in rows if str(first) <= _day(row) <= str(last)])
 
 
-def _tiingo_row(row: _Day) -> Row:
-    names = ("open", "high", "low", "close")
-    return {
-        "date": f"{row.on}T00:00:00.000Z",
-        **dict(zip(names, row.raw, strict=True)),
-        "volume": row.volume,
-        **{f"adj{name.capitalize()}": value for name, value in zip(names, row.adjusted, strict=True)},
-        "adjVolume": row.volume,
-        "divCash": row.dividend_usd,
-        "splitFactor": row.split,
-    }
+def _day(row: Row) -> str:
+    return str(row["date"])[:10]
 
 
 def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> HttpReply:
@@ -141,21 +115,20 @@ def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> H
             "Meta Data": {
                 "1. Information": "Daily Time Series with Splits and Dividend Events",
                 "2. Symbol": symbol,
-                "3. Last Refreshed": str(kept[-1].on) if kept else "",
+                "3. Last Refreshed": _day(kept[-1]) if kept else "",
                 "4. Output Size": "Full size" if size == "full" else "Compact",
                 "5. Time Zone": "US/Eastern",
             },
-            "Time Series (Daily)": {str(row.on): _alpha_vantage_row(row) for row in reversed(kept)},
+            "Time Series (Daily)": {_day(row): _alpha_vantage_row(row) for row in reversed(kept)},
         }
     )
 
 
-def _alpha_vantage_row(row: _Day) -> Row:
-    names = ("1. open", "2. high", "3. low", "4. close")
+def _alpha_vantage_row(row: Row) -> Row:
     return {
-        **{name: f"{value:.4f}" for name, value in zip(names, row.raw, strict=True)},
-        "5. adjusted close": f"{row.adjusted[3]:.8f}",
-        "6. volume": str(row.volume),
-        "7. dividend amount": f"{row.dividend_usd:.4f}",
-        "8. split coefficient": f"{row.split:.6g}",
+        **{f"{place}. {name}": f"{row[name]:.4f}" for place, name in enumerate(_PRICES, start=1)},
+        "5. adjusted close": f"{row['adjClose']:.8f}",
+        "6. volume": str(row["volume"]),
+        "7. dividend amount": f"{row['divCash']:.4f}",
+        "8. split coefficient": f"{row['splitFactor']:.6g}",
     }

@@ -318,5 +318,5 @@ def _sandbox_urls(manifold: bool, closing: ExitStack) -> dict[str, str]:
     from predibot.studies.stakebench.crowd_host import CrowdHost
 
     host = CrowdHost(crowd(_SANDBOX_SEED, manifold=manifold, comments=_SANDBOX_COMMENTS))
-    server = closing.enter_context(SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host))
+    server = closing.enter_context(SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host.reply))
     return {name: f"{server.search_url}{path}" for name, path in _PATHS.items()}

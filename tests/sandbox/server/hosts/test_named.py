@@ -82,7 +82,7 @@ def test_each_outcome_has_a_book_and_a_history_of_its_own(named_server: SandboxS
 
 
 def closing_of(number: int) -> Closing:
-    return NAMED._history(number).closings[0]
+    return NAMED._closings(number)[0]
 
 
 def test_they_are_paid_together_voided_in_equal_parts_and_where_disputed_corrected(

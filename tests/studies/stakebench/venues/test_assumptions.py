@@ -25,7 +25,7 @@ CLOSED, COMMENTS, ACTIVITY, MANIFOLD = NAMES
 def told(change: Change) -> set[str]:
     host = CrowdHost(crowd(1, manifold=False, markets=4, comments=80))
     with (
-        SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host) as server,
+        SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host.reply) as server,
         altering(server.search_url, change) as url,
     ):
         found = list(assumptions(gamma_url=f"{url}/gamma", data_url=f"{url}/data", manifold_url=f"{url}/manifold"))
