@@ -23,9 +23,8 @@ def _open(request: VenueRequest) -> OpenVenue:
 
 def _past(request: VenueRequest) -> Past:
     from predibot.venues.archive.past import RecordedPast
-    from predibot.venues.archive.reader import Archive
 
-    return RecordedPast(request.spec, Archive(_archive_folder(request.argument)))
+    return RecordedPast(request.spec, _archive_folder(request.argument))
 
 
 def _venue_name(argument: str) -> str:

@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -83,45 +82,21 @@ def _write(path: Path, value: object) -> None:
     path.write_text(fields.dumps(value), encoding="utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedPast:
+class RecordedPast(Archive):
     """A market archive, which answers each instant as of then."""
 
-    spec: str
-    archive: Archive
-    scripted_models: str = ""
+    scripted_models = ""
 
-    @property
-    def venue_name(self) -> str:
-        """Return the recorded venue."""
-        return self.archive.name
-
-    @property
-    def folder(self) -> Path:
-        """Return the archive's folder."""
-        return self.archive.folder
-
-    @property
-    def first_at(self) -> datetime:
-        """Return the instant of the first snapshot."""
-        return self.archive.instants[0]
-
-    @property
-    def last_at(self) -> datetime:
-        """Return the instant of the last snapshot."""
-        return self.archive.instants[-1]
-
-    def known_until(self) -> datetime:
-        """Return the instant of the last snapshot, price or resolution."""
-        return self.archive.known_until()
-
-    def check(self, instant: datetime) -> None:
-        """Refuse an instant before the first snapshot."""
-        self.archive.check(instant)
+    def __init__(self, spec: str, folder: Path) -> None:
+        """Open an archive; errors as those of `Archive`."""
+        super().__init__(folder)
+        self.spec = spec
+        self.venue_name = self.name
+        self.first_at, self.last_at = self.instants[0], self.instants[-1]
 
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the archive as of an instant."""
-        return OpenVenue(self.spec, self.archive, instant)
+        return OpenVenue(self.spec, self, instant)
 
     def cut_at(self, instant: datetime) -> OpenVenue:
         """Return a temporary copy of the archive without anything later."""

@@ -34,10 +34,6 @@ MAX_ENTRIES = 20_000
 BINARY_OUTCOME = "binary_outcome"
 
 
-class _PricesUnreadable(Exception):
-    """A market's prices are needed for its quote and cannot be read."""
-
-
 class Archive(Venue):
     """A venue of the past, with the recorded venue's instruments; where only NO was recorded, YES has no history."""
 
@@ -208,7 +204,7 @@ class Archive(Venue):
         for market in event.markets:
             try:
                 known = self._quote_from_history(market, as_of) if stale else market
-            except _PricesUnreadable as error:
+            except layout.BrokenFile as error:
                 skipped.append(Skip("market", market.id, str(error), event.id))
                 continue
             closed = market.closed or self._is_resolved(market.ref, as_of)
@@ -232,10 +228,7 @@ class Archive(Venue):
     def _history_quote(self, instrument: Instrument, as_of: datetime) -> Quote | None:
         # A path excludes its start, and a price of exactly 24 hours counts.
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
-        try:
-            points = self.price_path(instrument, start=start, until=as_of).points
-        except layout.BrokenFile as error:
-            raise _PricesUnreadable(str(error)) from error
+        points = self.price_path(instrument, start=start, until=as_of).points
         return Quote(at=points[-1].at, history=points[-1].price) if points else None
 
     def _revisions(self, ref: MarketRef, as_of: datetime) -> tuple[Resolution, ...]:

@@ -10,9 +10,16 @@ from predibot.net.json_client import JsonClient
 from predibot.venues import fields
 from predibot.venues.assumptions import Hosts, Mismatch, require_objects, try_assumptions
 from predibot.venues.http import order_notes
-from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE
-from predibot.venues.polymarket.parse import KNOWN_STATUSES, event_ids_of, parse_event, payload_id, status_of, tokens_of
+from predibot.venues.polymarket.parse import (
+    KNOWN_STATUSES,
+    event_ids_of,
+    parse_book,
+    parse_event,
+    payload_id,
+    status_of,
+    tokens_of,
+)
 from predibot.venues.polymarket.price_history import FINE_MINUTES
 
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -14,11 +14,11 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
 from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefusal, is_local, order_notes
-from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, pages
 from predibot.venues.polymarket.parse import (
     UNKNOWN_ID,
     event_ids_of,
+    parse_book,
     parse_event,
     parse_resolution,
     payload_id,

@@ -1,11 +1,12 @@
-"""The Polymarket parser: Gamma's event and market objects become ours, or a skip with its reason; pure.
+"""The Polymarket parser: Gamma's event and market objects become ours, or a skip with its reason, and so do the books
+of the CLOB; pure.
 
 Long texts (title 1,000 characters, description 20,000) are cut with an ellipsis: a market stays playable, and its
 payload stays whole. Lists above their bound are refused. The payload kept beside an event has no field that states a
 result: an archive may contain what was written after its instant.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -22,8 +23,9 @@ from pydantic import (
 
 from predibot.contracts import PayloadReader
 from predibot.domain.event import Event, Market, MarketRef, OrderTerms, Skip, Tag
-from predibot.domain.price import FeeSchedule, Quote
+from predibot.domain.price import MAX_DEPTH_LEVELS, Depth, FeeSchedule, Level, Quote
 from predibot.domain.resolution import Resolution
+from predibot.errors import VenueChanged
 from predibot.net.json_client import Wire
 from predibot.venues import fields
 
@@ -339,6 +341,37 @@ def payload_id(payload: object) -> str:
         return fields.venue_id(payload.get("id")) if isinstance(payload, Mapping) else UNKNOWN_ID
     except ValueError:
         return UNKNOWN_ID
+
+
+class _LevelWire(Wire):
+    price: fields.Price
+    size: fields.OptionalAmount = None
+
+
+_Levels = Annotated[list[_LevelWire], _List]
+
+
+class _BookWire(Wire):
+    """A book as the CLOB writes it: worst level first, whatever its documents say."""
+
+    asset_id: fields.TokenId
+    bids: _Levels = Field(default=[])
+    asks: _Levels = Field(default=[])
+
+
+def parse_book(payload: object) -> tuple[str, Depth]:
+    """Return a token and the levels of its book that a quote keeps; raise `VenueChanged` if it cannot be read."""
+    try:
+        book = _BookWire.model_validate(payload)
+    except ValidationError as error:
+        raise VenueChanged(f"an order book cannot be read: {fields.reason_of(error)}; update predibot") from error
+    bids = _best_levels(book.bids, key=lambda level: -level.price)
+    return book.asset_id, Depth(bids, _best_levels(book.asks, key=lambda level: level.price))
+
+
+def _best_levels(wires: list[_LevelWire], *, key: Callable[[Level], float]) -> tuple[Level, ...]:
+    found = sorted((Level(level.price, level.size) for level in wires if level.size), key=key)
+    return tuple(found[:MAX_DEPTH_LEVELS])
 
 
 PAYLOADS = PayloadReader(

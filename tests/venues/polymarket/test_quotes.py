@@ -10,8 +10,7 @@ import pytest
 
 from predibot.domain.price import Depth, Level, Quote
 from predibot.errors import VenueChanged
-from predibot.venues.polymarket.order_book import parse_book
-from predibot.venues.polymarket.parse import parse_event
+from predibot.venues.polymarket.parse import parse_book, parse_event
 from tests.venues.payloads import NOW, event_payload, market_payload, settled_payload, venue_of
 
 
