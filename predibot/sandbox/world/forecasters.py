@@ -218,24 +218,24 @@ def _sharp(conversation: ForecasterView, market: PromptMarket) -> float:
     return _chance(read if market.price_yes is None else 0.85 * read + 0.15 * _log_odds(market.price_yes))
 
 
-def _noisy(conversation: ForecasterView, market: PromptMarket) -> float:
-    noise = NormalDist().inv_cdf(draw(conversation.seed, "noisy", market.id))
-    return _chance(0.4 * _log_odds(_read_chance(conversation, market)) + 0.6 * _log_odds(_price(market)) + 0.9 * noise)
-
-
-def _overconfident(conversation: ForecasterView, market: PromptMarket) -> float:
-    noise = NormalDist().inv_cdf(draw(conversation.seed, "overconfident", market.id))
-    thought = 0.2 * _log_odds(_read_chance(conversation, market)) + 0.8 * _log_odds(_price(market)) + 0.7 * noise
-    return _chance(4.0 * thought)
+def _mixed(
+    conversation: ForecasterView,
+    market: PromptMarket,
+    *,
+    mood: str,
+    read: float,
+    price: float,
+    noise: float,
+    stretch: float = 1.0,
+) -> float:
+    """Return a weighted mean of the pages and the price, in log odds, with noise of a mood."""
+    drawn = noise * NormalDist().inv_cdf(draw(conversation.seed, mood, market.id))
+    odds = read * _log_odds(_read_chance(conversation, market)) + price * _log_odds(_price(market)) + drawn
+    return _chance(stretch * odds)
 
 
 def _lazy(conversation: ForecasterView, market: PromptMarket) -> float:
     return round(20.0 * _price(market)) / 20.0
-
-
-def _restless(conversation: ForecasterView, market: PromptMarket) -> float:
-    mood = NormalDist().inv_cdf(draw(conversation.seed, "mood", market.id))
-    return _chance(_log_odds(_price(market)) + mood)
 
 
 def _gullible(conversation: ForecasterView, market: PromptMarket) -> float:
@@ -261,15 +261,14 @@ def _loudest_first(found: ResultLink) -> int:
     return 0 if found.title.startswith("Important") else 1
 
 
-def _keep_order(found: ResultLink) -> int:
-    return 0
-
-
+_noisy = partial(_mixed, mood="noisy", read=0.4, price=0.6, noise=0.9)
+_overconfident = partial(_mixed, mood="overconfident", read=0.2, price=0.8, noise=0.7, stretch=4.0)
+_restless = partial(_mixed, mood="mood", read=0.0, price=1.0, noise=1.0)
 _CHARACTERS = {
     "sharp": _Character(searches=2, pages=5, order=_analyses_first, chance=_sharp, boldness=1.0),
-    "noisy": _Character(searches=2, pages=2, order=_keep_order, chance=_noisy, boldness=1.0),
-    "overconfident": _Character(searches=2, pages=2, order=_keep_order, chance=_overconfident, boldness=5.0),
-    "lazy": _Character(searches=0, pages=0, order=_keep_order, chance=_lazy, boldness=1.0),
+    "noisy": _Character(searches=2, pages=2, order=lambda _: 0, chance=_noisy, boldness=1.0),
+    "overconfident": _Character(searches=2, pages=2, order=lambda _: 0, chance=_overconfident, boldness=5.0),
+    "lazy": _Character(searches=0, pages=0, order=lambda _: 0, chance=_lazy, boldness=1.0),
     "gullible": _Character(searches=2, pages=5, order=_loudest_first, chance=_gullible, boldness=3.0),
-    "restless": _Character(searches=0, pages=0, order=_keep_order, chance=_restless, boldness=2.0),
+    "restless": _Character(searches=0, pages=0, order=lambda _: 0, chance=_restless, boldness=2.0),
 }

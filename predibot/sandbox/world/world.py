@@ -41,22 +41,11 @@ _LONGEST_LIFE_DAYS = 150
 _MEAN_LIFE_DAYS = sum(share * (least + most) / 2 for share, least, most in _LIFE_BANDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Roster:
-    """When each event is born and how long it lives, shape (events,); an event's number is its index."""
+def births_of(draws: Draws, *, open_events: int) -> NDArray[np.int64]:
+    """Return when each event becomes known to the world, when it is born, and its hours of life, shape (3, events). An
+    event's number is its column.
 
-    known_at_minutes: NDArray[np.int64]
-    """When the event becomes known to the world, at its birth or before."""
-    born_at_minutes: NDArray[np.int64]
-    life_hours: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        """Return the number of events."""
-        return len(self.born_at_minutes)
-
-
-def roster_of(draws: Draws, *, open_events: int) -> Roster:
-    """Return births spaced so that about `open_events` events are open at any instant of the calendar. The first is one
+    Births are spaced so that about `open_events` events are open at any instant of the calendar. The first is one
     longest life before the calendar begins, so that their number is steady from the first day.
     """
     spacing_minutes = _MEAN_LIFE_DAYS * MINUTES_A_DAY / open_events
@@ -71,11 +60,8 @@ def roster_of(draws: Draws, *, open_events: int) -> Roster:
     chosen = np.minimum(np.searchsorted(upper_shares, band), len(_LIFE_BANDS) - 1)
     least = np.array([least for _, least, _ in _LIFE_BANDS])[chosen]
     most = np.array([most for _, _, most in _LIFE_BANDS])[chosen]
-    return Roster(
-        known_at_minutes=known_at,
-        born_at_minutes=known_at + np.floor(late * spacing_minutes).astype(np.int64),
-        life_hours=np.floor((least + length * (most - least)) * 24).astype(np.int64),
-    )
+    born_at = known_at + np.floor(late * spacing_minutes).astype(np.int64)
+    return np.array([known_at, born_at, np.floor((least + length * (most - least)) * 24).astype(np.int64)])
 
 
 DEFAULT_OPEN_EVENTS = 60
@@ -125,11 +111,11 @@ class World:
     event is computed on first use and kept.
     """
 
-    def __init__(self, draws: Draws, roster: Roster, *, named: bool = False) -> None:
-        """Take the draws and the roster; see `from_seed`."""
+    def __init__(self, draws: Draws, births: NDArray[np.int64], *, named: bool = False) -> None:
+        """Take the draws and the events' births; see `from_seed`."""
         self.draws = draws
         self.named = named
-        self.roster = roster
+        self.known_at_minutes, self.born_at_minutes, self.life_hours = births
         self.names = Names(draws.seed)
         self.plan: Callable[[int], EventPlan] = cache(self._make_plan)
         """The plan of an event by its number; its public parts may be shown from its birth on."""
@@ -143,9 +129,8 @@ class World:
             lambda number: daily_usd_of(draws, self.plan(number), until_minute=int(self._stopped_minutes(number).max()))
         )
         self._walk: Callable[[int], Walk] = cache(lambda number: walk_of(draws, self.plan(number)))
-        self._last_minutes = (
-            -(-roster.born_at_minutes // MINUTES_AN_HOUR) + roster.life_hours
-        ) * MINUTES_AN_HOUR + LONGEST_CLOSING_MINUTES
+        last_hours = -(-self.born_at_minutes // MINUTES_AN_HOUR) + self.life_hours
+        self._last_minutes = last_hours * MINUTES_AN_HOUR + LONGEST_CLOSING_MINUTES
 
     @classmethod
     def from_seed(
@@ -172,27 +157,26 @@ class World:
         if not 1 <= events <= 10_000:
             raise ValueError(f"a sandbox has 1 to 10,000 open events, got {events}")
         draws = Draws(seed, None if altered_after is None else minute_of(altered_after))
-        roster = roster_of(draws, open_events=events)
-        if len(roster) > MAX_EVENTS:
-            raise ValueError(f"{events} open events make {len(roster)} in all, above {MAX_EVENTS}; ask for fewer")
-        return cls(draws, roster, named=named)
+        births = births_of(draws, open_events=events)
+        if (count := births.shape[1]) > MAX_EVENTS:
+            raise ValueError(f"{events} open events make {count} in all, above {MAX_EVENTS}; ask for fewer")
+        return cls(draws, births, named=named)
 
     def event_numbers(self, minute: int) -> list[int]:
         """Return the numbers of the events listed by a minute, oldest first."""
         last = min(minute, minute_of(SANDBOX_ENDS_AT))
-        return [int(number) for number in np.flatnonzero(self.roster.born_at_minutes <= last)]
+        return [int(number) for number in np.flatnonzero(self.born_at_minutes <= last)]
 
     def maybe_open_numbers(self, minute: int) -> list[int]:
         """Return the events listed by a minute that may still trade, oldest first."""
         last = min(minute, minute_of(SANDBOX_ENDS_AT))
-        found = (self.roster.born_at_minutes <= last) & (self._last_minutes >= minute)
+        found = (self.born_at_minutes <= last) & (self._last_minutes >= minute)
         return [int(number) for number in np.flatnonzero(found)]
 
     def is_born(self, number: int, minute: int) -> bool:
         """Return whether the event is listed by a minute."""
-        return 0 <= number < len(self.roster) and bool(
-            self.roster.born_at_minutes[number] <= min(minute, minute_of(SANDBOX_ENDS_AT))
-        )
+        last = min(minute, minute_of(SANDBOX_ENDS_AT))
+        return 0 <= number < len(self.born_at_minutes) and bool(self.born_at_minutes[number] <= last)
 
     def is_closed(self, number: int, minute: int) -> bool:
         """Return whether trading has stopped in every market; faster than `event`."""
@@ -272,9 +256,9 @@ class World:
         return plan_event(
             self.draws,
             number=number,
-            known_at_minute=int(self.roster.known_at_minutes[number]),
-            born_minute=int(self.roster.born_at_minutes[number]),
-            life_hours=int(self.roster.life_hours[number]),
+            known_at_minute=int(self.known_at_minutes[number]),
+            born_minute=int(self.born_at_minutes[number]),
+            life_hours=int(self.life_hours[number]),
         )
 
     def _make_closings(self, number: int) -> tuple[Closing, ...]:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from predibot.sandbox.server.hosts.gamma_payload import liquidity_usd, tag_ids
+from predibot.sandbox.server.hosts.gamma_payload import VOLUME_WINDOWS, liquidity_usd, tag_ids
 from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.server.reply import HttpReply, Query, RequestDenial, error_reply, whole_number
 from predibot.sandbox.world.calendar import minute_of
@@ -20,13 +20,7 @@ LARGEST_OFFSET = 2_000
 Key = tuple[float, ...]
 """What a list is sorted by: (value is missing, value or its negative, event number, market index)."""
 
-_WINDOWS = {
-    "volume24hr": "day_usd",
-    "volume1wk": "week_usd",
-    "volume1mo": "month_usd",
-    "volume1yr": "year_usd",
-    "volume": "total_usd",
-}
+_WINDOWS = {**VOLUME_WINDOWS, "volume": "total_usd"}
 _OTHER_ORDERS = ("id", "endDate", "startDate", "createdAt", "liquidity")
 _MARKET_ORDERS = {"volumeNum": "volume", "liquidityNum": "liquidity"}
 """Further orders of markets, by the order of events that each means."""

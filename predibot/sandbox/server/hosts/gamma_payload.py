@@ -14,6 +14,7 @@ from predibot.sandbox.world.vocabulary import CATEGORIES
 from predibot.sandbox.world.volumes import Volume
 from predibot.sandbox.world.world import EventState, MarketState
 
+VOLUME_WINDOWS = {"volume24hr": "day_usd", "volume1wk": "week_usd", "volume1mo": "month_usd", "volume1yr": "year_usd"}
 TOKENS_AFTER_MINUTES = 10
 """A market gets its tokens this long after it is listed."""
 
@@ -197,12 +198,7 @@ def _prices(state: MarketState, quote: BookQuote, *, is_live: bool) -> list[str]
 
 
 def _volume_windows(volume: Volume) -> Json:
-    return {
-        "volume24hr": volume.day_usd,
-        "volume1wk": volume.week_usd,
-        "volume1mo": volume.month_usd,
-        "volume1yr": volume.year_usd,
-    }
+    return {name: getattr(volume, window) for name, window in VOLUME_WINDOWS.items()}
 
 
 def _array(state: MarketState, values: list[str] | None) -> object:

@@ -164,7 +164,7 @@ def test_single_objects_are_read_by_id_and_unknown_ones_are_404(gamma: httpx.Cli
 
 
 def test_an_event_that_is_not_born_yet_is_404(gamma: httpx.Client, server: SandboxServer) -> None:
-    unborn = server.world.names.event_id(len(server.world.roster) - 1)
+    unborn = server.world.names.event_id(len(server.world.born_at_minutes) - 1)
     assert gamma.get(f"/events/{unborn}").status_code == 404
     assert gamma.get("/events", params={"id": unborn}).json() == []
 
@@ -221,10 +221,8 @@ def test_a_market_that_stopped_shows_a_price_near_one_and_no_closing_time(world:
 
 
 def test_a_market_is_listed_minutes_before_its_tokens_exist(world: World) -> None:
-    number = next(
-        n for n, minute in enumerate(world.roster.born_at_minutes) if minute > SANDBOX_OPENS_AT.timestamp() / 60
-    )
-    born_seconds = int(world.roster.born_at_minutes[number]) * 60
+    number = next(n for n, minute in enumerate(world.born_at_minutes) if minute > SANDBOX_OPENS_AT.timestamp() / 60)
+    born_seconds = int(world.born_at_minutes[number]) * 60
     with SandboxServer(world, now=datetime.fromtimestamp(born_seconds + 60, SANDBOX_OPENS_AT.tzinfo)) as server:
         address = f"{server.gamma_url}/events/{world.names.event_id(number)}"
         fresh = httpx.get(address, trust_env=False).json()["markets"][0]
