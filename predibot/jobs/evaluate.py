@@ -29,13 +29,14 @@ from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import (
-    count_decisions_on_no_event,
+    count_by_game,
     count_decisions_with_note,
-    count_imported_decisions,
-    count_late_decisions,
     decisions,
+    is_imported,
+    is_late,
     live_venues,
     runs,
+    subjects,
 )
 from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.accounts.board import account_board, rank_agreements
@@ -99,13 +100,14 @@ def evaluate(
             raise _foreign_rows_error(store, error) from error
         chosen = [*runs_in(connection, part), *of_category(connection, venue_name, as_of, part)]
         own = [*chosen, *by_recipe_and_bots(part)]
-        imported = count_imported_decisions(connection, venue_name, as_of, *chosen)
-        late = count_late_decisions(connection, venue_name, as_of, *own)
+        imported = sum(count_by_game(connection, venue_name, as_of, is_imported(), *chosen).values())
+        on_event = subjects.c.event_row.is_not(None)
+        late = sum(count_by_game(connection, venue_name, as_of, on_event, is_late(), *own).values())
         is_of_venue = (runs.c.venue_name == venue_name, decisions.c.decided_at <= as_of)
         bare, blind = (
             count_decisions_with_note(connection, note, *is_of_venue, *own) for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
         )
-        unscored = count_decisions_on_no_event(connection, venue_name, as_of, *own)
+        unscored = count_by_game(connection, venue_name, as_of, ~on_event, *own)
     cut = sorted({each.game for each in kept}) if part.cuts_accounts else []
     kept = () if cut else kept
     try:

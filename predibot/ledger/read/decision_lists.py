@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Select, and_, select
@@ -12,8 +12,7 @@ from predibot.ledger.read.outcomes import payouts
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import LedgerDecision, read_in_order, sort_rows
 from predibot.ledger.schema.column_types import bind_list
-from predibot.ledger.write.decisions import bets, forecasts, orders
-from predibot.rows import grouped
+from predibot.ledger.write.decisions import bets_of, forecasts
 from predibot.scoring.metrics.returns import horizon_gains
 
 
@@ -70,10 +69,8 @@ def list_decisions(
 
 
 def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[BookedForecast]]:
-    # Else the database would read all bets of the ledger.
-    own = cast(Select[tuple[object, ...]], bets.element).where(orders.c.decision_id.in_(bind_list(rows)))
-    booked = own.subquery("booked")
-    statement = (
+    booked = bets_of(bind_list(rows))
+    statement: Select[Any] = (
         select(
             *forecasts.c["decision_id", "probability"],
             *booked.c["price_yes", "booked_usd"],
@@ -93,4 +90,7 @@ def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list
     # Stakes that were given back gained nothing.
     gained = horizon_gains(bets_usd, prices, [np.nan if each is None else each for each in paid])
     gains = dict(zip(settled, np.nan_to_num(gained).tolist(), strict=True))
-    return grouped((row[0], BookedForecast(*row[1:], gains.get(n))) for n, row in enumerate(listed))
+    found = defaultdict[int, list[BookedForecast]](list)
+    for n, (decision_id, *forecast) in enumerate(listed):
+        found[decision_id].append(BookedForecast(*(*forecast, gains.get(n))))
+    return found

@@ -4,10 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
 import numpy as np
-from sqlalchemy import Connection, Select, case, func, or_, select, true
+from sqlalchemy import Connection, case, func, or_, select, true
 
 from predibot.domain.price import EQUITY, highest_price
 from predibot.ledger.read.outcomes import payouts
@@ -15,7 +14,7 @@ from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.schema.column_types import bind_list, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, orders
+from predibot.ledger.write.decisions import bets_of, bots, decisions, forecasts
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import is_late, runs, with_decisions
@@ -70,9 +69,7 @@ def list_events(connection: Connection, events: Sequence[int]) -> Mapping[int, L
         .group_by(forecasts.c.market_row)
         .subquery("first")
     )
-    # Else the database would read all bets of the ledger.
-    own = cast(Select[tuple[object, ...]], bets.element).where(orders.c.decision_id.in_(select(first.c.decision_id)))
-    booked = own.subquery("booked")
+    booked = bets_of(select(first.c.decision_id))
     statement = (
         select(*markets.c["id", "event_row", "question"], booked.c.price_yes)
         .add_columns(payouts.c.payout_yes, payouts.c.settled_at)
@@ -167,11 +164,7 @@ def open_positions(connection: Connection, row_filter: RowFilter) -> Sequence[Op
     known = true() if as_of is None else (resolutions.c.effective_at <= as_of) & (resolutions.c.settled_at <= as_of)
     is_settled = select(resolutions.c.market_row).where(resolutions.c.market_row == markets.c.id, known).exists()
     counted = (*row_filter.conditions(connection), subjects.c.kind == "event", ~is_late())
-    # Else the database would read all bets of the ledger.
-    own = cast(Select[tuple[object, ...]], bets.element).where(
-        orders.c.decision_id.in_(with_decisions(decisions.c.id).where(*counted))
-    )
-    booked = own.subquery("booked")
+    booked = bets_of(with_decisions(decisions.c.id).where(*counted))
     cost = case((booked.c.sign > 0.0, booked.c.price_yes), else_=1.0 - booked.c.price_yes)
     staked = func.abs(booked.c.booked_usd)
     of_side = (events.c.id, events.c.event_id, markets.c.id, markets.c.question, booked.c.sign)

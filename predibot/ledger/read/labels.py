@@ -1,7 +1,6 @@
 """Answers in label games: the items of a run, each bot's label, and decisions for bots that pool others."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from sqlalchemy import Connection, Row, Select, and_, select
 
 from predibot.domain.decision import ITEM_SUBJECTS, LENIENT, Decision, Forecast, Label, Order, Status, Subject
 from predibot.domain.price import Instrument
+from predibot.ledger.rows_by import rows_by
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, orders
 from predibot.ledger.write.events import events, instruments, markets, run_events
@@ -157,65 +157,50 @@ def item_rows(connection: Connection, run: StoredRun) -> Iterator[LedgerItem]:
         yield LedgerItem(run.key, run.game, item, json.loads(payload))
 
 
+def _decided_on(run_id: int, subject: Subject, *columns: Any) -> Select[Any]:
+    about = (subjects.c.kind == subject.kind, subjects.c.subject_id == subject.id)
+    return with_decisions(*columns).where(decisions.c.run_id == run_id, *about)
+
+
 def undecided_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, tuple[Status, str]]:
     """Return status and message of each bot of a run that was asked about a subject and has no decision on it."""
-    statement = with_decisions(bots.c.name, decisions.c.status, decisions.c.message).where(
-        decisions.c.run_id == run_id,
-        decisions.c.status != "recorded",
-        subjects.c.kind == subject.kind,
-        subjects.c.subject_id == subject.id,
-    )
+    decided = _decided_on(run_id, subject, bots.c.name, decisions.c.status, decisions.c.message)
+    statement = decided.where(decisions.c.status != "recorded")
     return {name: (status, message) for name, status, message in connection.execute(statement)}
 
 
 def last_decided_at(connection: Connection, run_id: int, subject: Subject, names: Sequence[str]) -> datetime | None:
     """Return when the last of some bots of a run decided, or failed to decide, on a subject; None if none did."""
-    statement = with_decisions(decisions.c.decided_at).where(
-        decisions.c.run_id == run_id,
-        bots.c.name.in_(names),
-        subjects.c.kind == subject.kind,
-        subjects.c.subject_id == subject.id,
-    )
+    statement = _decided_on(run_id, subject, decisions.c.decided_at).where(bots.c.name.in_(names))
     return max(connection.execute(statement).scalars(), default=None)
 
 
 def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, Decision]:
     """Return the decision of each bot of a run on a subject; only recorded ones, and only orders in weight."""
-    statement = (
-        with_decisions(decisions.c.id, bots.c.name, decisions.c.rationale, decisions.c.unallocated_usd, labels.c.label)
-        .outerjoin(labels, _LABEL_OF_DECISION)
-        .where(
-            decisions.c.run_id == run_id,
-            decisions.c.status == "recorded",
-            subjects.c.kind == subject.kind,
-            subjects.c.subject_id == subject.id,
-        )
-    )
-    decided = connection.execute(statement).all()
+    columns = (*decisions.c["id", "rationale", "unallocated_usd"], bots.c.name, labels.c.label)
+    statement = _decided_on(run_id, subject, *columns).outerjoin(labels, _LABEL_OF_DECISION)
+    decided = connection.execute(statement.where(decisions.c.status == "recorded")).all()
     rows = [row.id for row in decided]
-    weights: dict[int, list[Order]] = defaultdict(list)
-    named = instruments.c["venue", "kind", "instrument_id"]
     ordered = (
-        select(orders.c.decision_id, orders.c.amount, *named)
+        select(*orders.c["decision_id", "amount"], *instruments.c["venue", "kind", "instrument_id"])
         .join(instruments, instruments.c.id == orders.c.instrument_row)
         .where(orders.c.decision_id.in_(rows), orders.c.unit == "weight")
         .order_by(orders.c.decision_id, orders.c.number)
     )
-    for decision_id, amount, *name in connection.execute(ordered):
-        weights[decision_id].append(Order(Instrument(*name), amount, "weight"))
-    forecasts_of: dict[int, list[Forecast]] = defaultdict(list)
     stated = (
-        select(forecasts.c.decision_id, markets.c.market_id, forecasts.c.probability, forecasts.c.confidence)
+        select(forecasts.c.decision_id, markets.c.market_id, *forecasts.c["probability", "confidence"])
         .join(markets, markets.c.id == forecasts.c.market_row)
         .where(forecasts.c.decision_id.in_(rows))
         .order_by(forecasts.c.decision_id, forecasts.c.market_row)
     )
-    for decision_id, *forecast in connection.execute(stated):
-        forecasts_of[decision_id].append(Forecast(*forecast))
+    weights, forecasts_of = (rows_by(connection, each, "decision_id") for each in (ordered, stated))
     return {
         row.name: Decision(
-            tuple(forecasts_of[row.id]),
-            tuple(weights[row.id]),
+            tuple(Forecast(each.market_id, each.probability, each.confidence) for each in forecasts_of[row.id]),
+            tuple(
+                Order(Instrument(each.venue, each.kind, each.instrument_id), each.amount, "weight")
+                for each in weights[row.id]
+            ),
             () if row.label is None else (Label(subject.id, row.label),),
             rationale=row.rationale,
             unallocated_usd=row.unallocated_usd,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache
 from operator import itemgetter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case, func, or_, select
@@ -20,8 +20,7 @@ from predibot.ledger.schema.column_types import bind_list, from_microseconds
 from predibot.ledger.schema.natural_keys import VOID
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, forecasts, orders
-from predibot.ledger.write.decisions import bets as EVERY_BET
+from predibot.ledger.write.decisions import OPENED_MODEL, bets_of, bots, decisions, forecasts
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import is_late, runs, with_decisions
@@ -317,9 +316,7 @@ def _forecasts(
 ) -> tuple[LedgerForecast, ...]:
     about = with_decisions(subjects.c.event_row).where(*row_filter.conditions(connection))
     payouts = _payouts(connection, row_filter.as_of, about)
-    # Else the database would read all bets of the ledger for one event.
-    chosen = with_decisions(decisions.c.id).where(*row_filter.conditions(connection))
-    bets = cast(Select[Any], EVERY_BET.element).where(orders.c.decision_id.in_(chosen)).subquery("bets")
+    bets = bets_of(with_decisions(decisions.c.id).where(*row_filter.conditions(connection)))
     columns = [table.c[name] for table, names in (*_OF_FORECAST.items(), (bets, _OF_BET)) for name in names]
     statement = (
         _select_decisions(forecasts.c.market_row, *columns)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, case, delete, func, insert, select
+from sqlalchemy import Connection, Subquery, and_, bindparam, case, delete, func, insert, select
 
 from predibot.domain.decision import BookedOrder, Booking, Decision, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
@@ -45,20 +45,22 @@ def _signed_amount(amount: Any) -> Any:
     return case((_NO, -amount), else_=amount)
 
 
-bets = (
-    select(
-        orders.c.decision_id,
-        instruments.c.market_row,
-        _signed_amount(func.coalesce(orders.c.asked, orders.c.amount)).label("asked_usd"),
-        _signed_amount(orders.c.amount).label("booked_usd"),
-        orders.c.price.label("price_yes"),
-        *orders.c["price_source", "number", "amount"],
-        case((_NO, -1.0), else_=1.0).label("sign"),
-    )
-    .outerjoin(instruments, instruments.c.id == orders.c.instrument_row)
-    .subquery("bets")
-)
+_BETS = select(
+    orders.c.decision_id,
+    instruments.c.market_row,
+    _signed_amount(func.coalesce(orders.c.asked, orders.c.amount)).label("asked_usd"),
+    _signed_amount(orders.c.amount).label("booked_usd"),
+    orders.c.price.label("price_yes"),
+    *orders.c["price_source", "number", "amount"],
+    case((_NO, -1.0), else_=1.0).label("sign"),
+).outerjoin(instruments, instruments.c.id == orders.c.instrument_row)
+bets = _BETS.subquery("bets")
 """Orders as bets on markets, positive for YES; a decision on an event has no other orders."""
+
+
+def bets_of(decision_rows: Any) -> Subquery:
+    """Return the bets of some decisions; of `bets` a database would read all those of the ledger."""
+    return _BETS.where(orders.c.decision_id.in_(decision_rows)).subquery("bets_of")
 
 
 OPENED_MODEL = case(

@@ -250,6 +250,11 @@ def is_late() -> ColumnElement[bool]:
     return and_(runs.c.deadline_at.is_not(None), decisions.c.decided_at > runs.c.deadline_at)
 
 
+def is_imported() -> ColumnElement[bool]:
+    """Return whether a run was imported from somebody's files."""
+    return runs.c.digest.startswith(IMPORTED, autoescape=True)
+
+
 def count_late_by_run(connection: Connection, run_ids: Collection[int] | None = None) -> Mapping[int, int]:
     """Return how many decisions were made after their run's deadline, by run; runs without any are absent."""
     statement = with_decisions(runs.c.id, func.count()).where(is_late()).group_by(runs.c.id)
@@ -258,55 +263,24 @@ def count_late_by_run(connection: Connection, run_ids: Collection[int] | None = 
     return {run_id: count for run_id, count in connection.execute(statement)}
 
 
-def count_imported_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
-    """Return how many decisions of runs that count were imported from somebody's files."""
-    is_imported = runs.c.digest.startswith(IMPORTED, autoescape=True)
-    return sum(_count_by_game(connection, venue, as_of, is_imported, *which).values())
-
-
-def count_decisions_on_no_event(
-    connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]
-) -> Mapping[str, int]:
-    """Return how many decisions of runs that count are on no event, by game."""
-    return _count_by_game(connection, venue, as_of, subjects.c.event_row.is_(None), *which)
-
-
-def count_late_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
-    """Return how many decisions on events were made after their run's deadline."""
-    on_event = subjects.c.event_row.is_not(None)
-    return sum(_count_by_game(connection, venue, as_of, on_event, is_late(), *which).values())
-
-
 def count_decisions_with_note(connection: Connection, note: str, *which: ColumnElement[bool]) -> Mapping[str, int]:
     """Return how many decisions have a note, by bot."""
     statement = (
         with_decisions(bots.c.name, func.count())
-        .where(
-            runs.c.voided_at.is_(None),
-            decisions.c.notes_json.contains(json.dumps(note), autoescape=True),
-            *which,
-        )
+        .where(runs.c.voided_at.is_(None), decisions.c.notes_json.contains(json.dumps(note), autoescape=True), *which)
         .group_by(bots.c.name)
         .order_by(bots.c.name)
     )
     return {name: count for name, count in connection.execute(statement)}
 
 
-def _count_by_game(
+def count_by_game(
     connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]
 ) -> Mapping[str, int]:
-    statement = (
-        with_decisions(runs.c.game, func.count())
-        .where(
-            runs.c.venue_name == venue,
-            runs.c.voided_at.is_(None),
-            decisions.c.decided_at <= as_of,
-            *which,
-        )
-        .group_by(runs.c.game)
-        .order_by(runs.c.game)
-    )
-    return {game: n for game, n in connection.execute(statement)}
+    """Return how many decisions of runs that count fulfil some conditions, by game."""
+    counted = (runs.c.venue_name == venue, runs.c.voided_at.is_(None), decisions.c.decided_at <= as_of)
+    statement = with_decisions(runs.c.game, func.count()).where(*counted, *which).group_by(runs.c.game)
+    return {game: n for game, n in connection.execute(statement.order_by(runs.c.game))}
 
 
 def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> None:

@@ -99,19 +99,16 @@ def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: d
     """Store that a slot is being played, for the first time or again."""
     row = {"recipe": recipe, "slot_at": slot_at, "status": "running", "tries": 0, "started_at": now, "reason": ""}
     insert_new(connection, SlotRow, [row])
-    of_slot = (_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
-    connection.execute(
-        update(_slots)
-        .where(*of_slot)
-        .values(
-            status="running",
-            tries=_slots.c.tries + 1,
-            started_at=func.coalesce(_slots.c.started_at, literal(now, Instant())),
-            ended_at=None,
-            next_try_at=None,
-        )
+    return _change_slot(
+        connection,
+        recipe,
+        slot_at,
+        status="running",
+        tries=_slots.c.tries + 1,
+        started_at=func.coalesce(_slots.c.started_at, literal(now, Instant())),
+        ended_at=None,
+        next_try_at=None,
     )
-    return _require_slot(connection, recipe, slot_at)
 
 
 def end_slot(
@@ -124,28 +121,19 @@ def end_slot(
     now: datetime,
 ) -> SlotRow:
     """Store how a slot ended."""
-    connection.execute(
-        update(_slots)
-        .where(_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
-        .values(
-            status=played.status,
-            reason=played.reason,
-            # A later try may end before it has a run; the earlier run stays.
-            run_key=played.run_key or _slots.c.run_key,
-            next_try_at=next_try_at,
-            ended_at=now,
-        )
-    )
-    return _require_slot(connection, recipe, slot_at)
+    # A later try may end before it has a run; the earlier run stays.
+    values = {"status": played.status, "reason": played.reason, "run_key": played.run_key or _slots.c.run_key}
+    return _change_slot(connection, recipe, slot_at, **values, next_try_at=next_try_at, ended_at=now)
 
 
-def _require_slot(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow:
-    row = read_slot(connection, recipe, slot_at)
+def _change_slot(connection: Connection, recipe: str, slot_at: datetime, **values: Any) -> SlotRow:
+    of_slot = update(_slots).where(_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
+    row = connection.execute(of_slot.values(**values).returning(_slots)).mappings().first()
     if row is None:
         raise LedgerUnusable(
             f"the row of the run of {format_instant(slot_at)} of {recipe} is gone. Look who else writes here"
         )
-    return row
+    return SlotRow(**row)
 
 
 def read_service(connection: Connection, name: str = SERVICE) -> ServiceRow | None:

@@ -217,7 +217,7 @@ def sides_of(connection: Connection, wanted: Sequence[Instrument]) -> Mapping[In
 
 def sides_where(connection: Connection, *which: ColumnElement[bool]) -> Mapping[Instrument, MarketSide]:
     """Return market and outcome of all instruments under some conditions."""
-    statement = select(*_INSTRUMENT, *instruments.c["side", "outcome", "market_row"])
+    statement: Select[Any] = select(*_INSTRUMENT, *instruments.c["side", "outcome", "market_row"])
     found = connection.execute(statement.where(instruments.c.market_row.is_not(None), *which))
     return {
         Instrument(venue, kind, name): MarketSide(market_row, outcome_number(side, outcome), outcome is not None)
@@ -277,7 +277,7 @@ def past_allocations(
 
 
 def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int, dict[str, float]]:
-    statement = (
+    statement: Select[Any] = (
         select(*_orders.c["decision_id", "amount"], markets.c.market_id, *instruments.c["side", "instrument_id"])
         .join(instruments, instruments.c.id == _orders.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)

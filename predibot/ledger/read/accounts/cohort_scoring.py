@@ -15,8 +15,8 @@ from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort, c
 from predibot.ledger.read.accounts.decisions import (
     HELD_BY_SYSTEM,
     count_statuses,
+    decisions_by,
     decisions_of_accounts,
-    join_decisions,
     sum_costs,
 )
 from predibot.ledger.read.accounts.slot_prices import price_deviations
@@ -25,8 +25,6 @@ from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import runs
-from predibot.rows import grouped
 from predibot.scoring.accounts.cohorts import CohortBot, CohortResult, CohortsRecord, mean_result
 from predibot.scoring.accounts.consistency import FirstBets
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
@@ -210,12 +208,10 @@ def _read_forecasts(connection: Connection, own: Sequence[int], as_of: datetime)
     settled = np.array(sorted(market for market, payout in paid.items() if payout in (0.0, 1.0)), dtype=np.float64)
     payouts = np.array([paid[market] for market in settled.tolist()], dtype=np.float64)
     statement = (
-        select(accounts.c.id.label("account_id"), forecasts.c.probability, forecasts.c.market_row)
+        decisions_by(as_of, accounts.c.id.label("account_id"), *forecasts.c["probability", "market_row"])
         .add_columns(literal(0).label("payout_yes"))
-        .select_from(join_decisions())
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
-        .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        .where(decisions.c.status == "recorded")
+        .where(accounts.c.id.in_(own), decisions.c.status == "recorded")
         .order_by(accounts.c.id, decisions.c.id, forecasts.c.market_row)
     )
     stated = read_columns(connection, statement)

@@ -21,7 +21,8 @@ from predibot.ledger.read.accounts.cohorts import (
     read_cohorts,
     read_universe,
 )
-from predibot.ledger.read.accounts.decisions import join_decisions
+from predibot.ledger.read.accounts.decisions import decisions_by
+from predibot.ledger.rows_by import rows_by
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpack_points
 from predibot.ledger.write.accounts import accounts, journal, marks
@@ -259,16 +260,15 @@ def _cohort_statement(connection: Connection, cohort: StoredCohort, as_of: datet
     )
 
 
-def _read_decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
+def _read_decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, Sequence[Row[Any]]]:
     counted = select(func.count()).where(orders.c.decision_id == decisions.c.id).correlate(decisions).scalar_subquery()
     statement = (
-        select(accounts.c.id, runs.c.key.label("run"), *decisions.c["decided_at", "status", "message"])
-        .add_columns(decisions.c.reason_kind, counted.label("orders"), decisions.c.cost_usd, runs.c.slot_at)
-        .select_from(join_decisions())
-        .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        decisions_by(as_of, accounts.c.id, runs.c.key.label("run"), counted.label("orders"), runs.c.slot_at)
+        .add_columns(*decisions.c["decided_at", "status", "message", "reason_kind", "cost_usd"])
+        .where(accounts.c.id.in_(own))
         .order_by(accounts.c.id, decisions.c.decided_at, decisions.c.id)
     )
-    return grouped((row.id, row) for row in connection.execute(statement))
+    return rows_by(connection, statement, "id")
 
 
 def _shared_markets(positions: Sequence[PositionLine]) -> Iterator[SharedMarket]:

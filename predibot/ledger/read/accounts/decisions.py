@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, and_, case, literal, select
+from sqlalchemy import Connection, Select, and_, case, literal, select
 
 from predibot.domain.decision import STATUSES
 from predibot.ledger.read.columns import Columns, read_columns
@@ -39,12 +39,12 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
         (and_(decisions.c.reason_kind == "answer", decisions.c.status == "recorded"), HELD_BY_SYSTEM),
         *((decisions.c.status == name, number) for number, name in enumerate(STATUSES)),
     )
+    columns = decisions.c["cost_usd", "cost_known_usd", "bot_id", "subject_row", "decided_at"]
     statement = (
-        select(accounts.c.id.label("account_id"), status.label("status"), decisions.c.cost_usd)
-        .add_columns(*decisions.c["cost_known_usd", "bot_id", "subject_row", "decided_at"])
+        decisions_by(as_of, accounts.c.id.label("account_id"), status.label("status"), *columns)
         .add_columns(OPENED_MODEL.label("opened"), run_is_live(connection).label("live"), literal(0).label("knowledge"))
-        .select_from(join_decisions().join(subjects, subjects.c.id == accounts.c.subject_row))
-        .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .join(subjects, subjects.c.id == accounts.c.subject_row)
+        .where(subjects.c.venue == venue)
         .order_by(accounts.c.id, decisions.c.decided_at)
     )
     found = read_columns(connection, statement, nullable="cost_usd")
@@ -75,6 +75,12 @@ def count_statuses(status: Floats) -> Mapping[str, int]:
 def sum_costs(costs_usd: Floats) -> float | None:
     """Return the cost of decisions together; None where a part is unknown."""
     return None if np.isnan(costs_usd).any() else float(costs_usd.sum())
+
+
+def decisions_by(as_of: datetime, *columns: Any) -> Select[Any]:
+    """Return a statement over the decisions of accounts by an instant, those of void runs apart."""
+    counted = (decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+    return select(*columns).select_from(join_decisions()).where(*counted)
 
 
 def join_decisions() -> Any:

@@ -20,6 +20,7 @@ from predibot.games.cohorts import COHORT, Cohort, cohort_name, cohort_start
 from predibot.games.fills import BookFills
 from predibot.ledger.read.accounts.cohorts import StoredCohort, read_cohorts
 from predibot.ledger.read.invariants import Checked, Violation
+from predibot.ledger.rows_by import rows_by
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, read_journal, valuations
 from predibot.ledger.write.claims import subjects
@@ -397,7 +398,7 @@ def _paid_before(account_id: int) -> Any:
     )
 
 
-def _orders_of(connection: Connection, account_id: int) -> Mapping[str, list[Any]]:
+def _orders_of(connection: Connection, account_id: int) -> Mapping[str, Sequence[Any]]:
     booked = select(journal.c.decision_id).where(journal.c.account_id == account_id, journal.c.kind == "fill")
     statement = (
         select(*orders.c["decision_id", "side", "amount", "status"])
@@ -405,7 +406,7 @@ def _orders_of(connection: Connection, account_id: int) -> Mapping[str, list[Any
         .where(orders.c.decision_id.in_(booked))
         .order_by(orders.c.decision_id, orders.c.number)
     )
-    return grouped((f"decision {row.decision_id}", row) for row in connection.execute(statement))
+    return {f"decision {row}": placed for row, placed in rows_by(connection, statement, "decision_id").items()}
 
 
 def _slack(amount: float) -> float:

@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, and_, case, func, or_, select
+from sqlalchemy import Connection, Row, Select, Table, and_, case, func, or_, select
 
 from predibot.games.cohorts import COHORT
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
-from predibot.ledger.read.accounts.decisions import count_statuses, decisions_of_accounts, join_decisions, sum_costs
+from predibot.ledger.read.accounts.decisions import (
+    count_statuses,
+    decisions_by,
+    decisions_of_accounts,
+    join_decisions,
+    sum_costs,
+)
 from predibot.ledger.read.accounts.slot_prices import (
     TradedInstruments,
     add_payouts,
@@ -60,24 +66,11 @@ def account_records(
     named = _read_accounts(connection, venue, part)
     if not named:
         return ()
-    own = [each.id for each in named]
-    ledger = _Ledger(
-        turns=_read_turns(connection, own, as_of),
-        valuations=_read_valuations(connection, own, as_of),
-        journal=_read_journal(connection, own, as_of),
-        marks=_read_marks(connection, own, as_of),
-        targets=_read_targets(connection, own),
-        decisions=decisions_of_accounts(connection, venue, own, as_of),
-        answers=_read_answers(connection, own, as_of),
-        pending=_count_pending(connection, own, as_of),
-        groups=read_run_markets(connection, venue).groups,
-        known=accounts_as_of(connection, own, as_of),
-    )
-    groups = grouped(
-        ((each.recipe, each.game, each.mode, each.subject_id), each)
-        for each in named
-        if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size
-    )
+    ledger = _read_ledger(connection, venue, [each.id for each in named], as_of)
+    groups: defaultdict[_Group, list[Row[Any]]] = defaultdict(list)
+    for each in named:
+        if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size:
+            groups[each.recipe, each.game, each.mode, each.subject_id].append(each)
     found = (_account_record_group(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
     return tuple(join_accounts(each) for each in found)
 
@@ -125,13 +118,49 @@ def _read_accounts(connection: Connection, venue: str, part: Part) -> Sequence[R
     return connection.execute(statement).all()
 
 
-def _read_turns(connection: Connection, own: list[int], as_of: datetime) -> Columns:
-    statement = (
-        select(*turns.c["account_id", "slot_at", "at"])
-        .where(turns.c.account_id.in_(own), turns.c.at <= as_of)
-        .order_by(turns.c.account_id, turns.c.slot_at)
+def _read_ledger(connection: Connection, venue: str, own: list[int], as_of: datetime) -> _Ledger:
+    def known(table: Table, *columns: Any) -> Select[Any]:
+        of_accounts = select(table.c.account_id, *columns).order_by(table.c.account_id)
+        return of_accounts.where(table.c.account_id.in_(own), table.c.at <= as_of)
+
+    turned = known(turns, *turns.c["slot_at", "at"]).order_by(turns.c.slot_at)
+    is_fill = case((journal.c.kind.in_(("fill", "fee")), 1), else_=0).label("is_fill")
+    of_booking = journal.c["number", "instrument_row", "decision_id", "shares", "cash_usd"]
+    booked = known(journal, is_fill, *of_booking).order_by(journal.c.number)
+    revised = known(valuations, valuations.c.at, func.max(valuations.c.revision).label("revision"))
+    last = revised.group_by(*valuations.c["account_id", "at"]).subquery()
+    is_last = and_(*(marks.c[name] == last.c[name] for name in ("account_id", "at", "revision")))
+    is_quoted = case((marks.c.state == "quoted", 1), else_=0).label("is_quoted")
+    marked = known(marks, *marks.c["at", "instrument_row", "price"], is_quoted).order_by(marks.c.at)
+    made = select(decisions.c.id).select_from(join_decisions()).where(accounts.c.id.in_(own))
+    weights = select(*orders.c["decision_id", "instrument_row", "amount"]).order_by(orders.c.decision_id)
+    # Decisions of the system are no answers.
+    answers = (
+        decisions_by(as_of, accounts.c.id.label("account_id"), turns.c.slot_at, decisions.c.id.label("decision_id"))
+        .where(accounts.c.id.in_(own))
+        .where(decisions.c.status == "recorded", func.coalesce(decisions.c.reason_kind, "") != "answer")
+        .order_by(accounts.c.id, turns.c.slot_at)
     )
-    return read_columns(connection, statement)
+    pending = (
+        decisions_by(as_of, accounts.c.id, func.count())
+        .join(orders, orders.c.decision_id == decisions.c.id)
+        .where(accounts.c.id.in_(own))
+        # An order that ended later was pending then.
+        .where(or_(orders.c.status == "pending", orders.c.ended_at > as_of))
+        .group_by(accounts.c.id)
+    )
+    return _Ledger(
+        turns=read_columns(connection, turned),
+        valuations=_read_valuations(connection, own, as_of),
+        journal=read_columns(connection, booked, nullable="instrument_row decision_id"),
+        marks=read_columns(connection, marked.join(last, is_last)),
+        targets=read_columns(connection, weights.where(orders.c.decision_id.in_(made), orders.c.unit == "weight")),
+        decisions=decisions_of_accounts(connection, venue, own, as_of),
+        answers=read_columns(connection, answers),
+        pending={row: number for row, number in connection.execute(pending)},
+        groups=read_run_markets(connection, venue).groups,
+        known=accounts_as_of(connection, own, as_of),
+    )
 
 
 def _read_valuations(connection: Connection, own: list[int], as_of: datetime) -> Columns:
@@ -149,56 +178,6 @@ def _read_valuations(connection: Connection, own: list[int], as_of: datetime) ->
     return last
 
 
-def _read_journal(connection: Connection, own: list[int], as_of: datetime) -> Columns:
-    is_fill = case((journal.c.kind.in_(("fill", "fee")), 1), else_=0).label("is_fill")
-    statement = (
-        select(journal.c.account_id, journal.c.number, is_fill, journal.c.instrument_row, journal.c.decision_id)
-        .add_columns(journal.c.shares, journal.c.cash_usd)
-        .where(journal.c.account_id.in_(own), journal.c.at <= as_of)
-        .order_by(journal.c.account_id, journal.c.number)
-    )
-    return read_columns(connection, statement, nullable="instrument_row decision_id")
-
-
-def _read_marks(connection: Connection, own: list[int], as_of: datetime) -> Columns:
-    last = (
-        select(valuations.c.account_id, valuations.c.at, func.max(valuations.c.revision).label("revision"))
-        .where(valuations.c.account_id.in_(own), valuations.c.at <= as_of)
-        .group_by(valuations.c.account_id, valuations.c.at)
-        .subquery()
-    )
-    same = and_(*(marks.c[name] == last.c[name] for name in ("account_id", "at", "revision")))
-    is_quoted = case((marks.c.state == "quoted", 1), else_=0).label("is_quoted")
-    statement = (
-        select(*marks.c["account_id", "at", "instrument_row", "price"], is_quoted)
-        .join(last, same)
-        .order_by(marks.c.account_id, marks.c.at)
-    )
-    return read_columns(connection, statement)
-
-
-def _read_targets(connection: Connection, own: list[int]) -> Columns:
-    made = select(decisions.c.id).select_from(join_decisions()).where(accounts.c.id.in_(own))
-    statement = (
-        select(*orders.c["decision_id", "instrument_row", "amount"])
-        .where(orders.c.decision_id.in_(made), orders.c.unit == "weight")
-        .order_by(orders.c.decision_id)
-    )
-    return read_columns(connection, statement)
-
-
-def _read_answers(connection: Connection, own: list[int], as_of: datetime) -> Columns:
-    """Return account, slot and decision of each recorded answer; decisions of the system are none."""
-    statement = (
-        select(accounts.c.id.label("account_id"), turns.c.slot_at, decisions.c.id.label("decision_id"))
-        .select_from(join_decisions())
-        .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        .where(decisions.c.status == "recorded", func.coalesce(decisions.c.reason_kind, "") != "answer")
-        .order_by(accounts.c.id, turns.c.slot_at)
-    )
-    return read_columns(connection, statement)
-
-
 def _index_targets(targets: Columns, rows: Ints) -> _Targets:
     """Return each decision's instruments, as indices, and weights; an instrument without holders is below zero."""
     asked = targets["instrument_row"].astype(np.int64)
@@ -209,18 +188,6 @@ def _index_targets(targets: Columns, rows: Ints) -> _Targets:
         int(row): (number[start:end], targets["amount"][start:end])
         for row, start, end in zip(decision.tolist(), first.tolist(), ends.tolist(), strict=True)
     }
-
-
-def _count_pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
-    statement = (
-        select(accounts.c.id, func.count())
-        .select_from(join_decisions().join(orders, orders.c.decision_id == decisions.c.id))
-        .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        # An order that ended later was pending then.
-        .where(or_(orders.c.status == "pending", orders.c.ended_at > as_of))
-        .group_by(accounts.c.id)
-    )
-    return {row: number for row, number in connection.execute(statement)}
 
 
 def _account_record_group(
@@ -235,12 +202,12 @@ def _account_record_group(
     # A slot has the instant of its last turn, so that no holding has a later price.
     at = np.zeros(slots.size)
     np.maximum.at(at, place, np.concatenate([rows["at"] for rows in own.values()]))
-    folded = {each.id: _fold_account(ledger, each.id) for each in named}
-    rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
+    held = np.concatenate([ledger.of("journal", each.id)["instrument_row"] for each in named])
+    rows = np.unique(held[~np.isnan(held)]).astype(np.int64)
     numbered = _index_targets(ledger.targets, rows)
     traded = read_instruments(connection, rows)
     prices, settled = _prices(connection, traded, at, ledger, own, slots, as_of)
-    found = tuple(_account_record(each, ledger, folded[each.id], slots, rows, numbered) for each in named)
+    found = tuple(_account_record(each, ledger, slots, rows, numbered) for each in named)
     instants = tuple(from_microseconds(int(slot)) for slot in slots)
     if not traded.are_shares:
         numbers = market_numbers(connection, ledger.groups, traded)
@@ -292,26 +259,16 @@ def _sectors(connection: Connection, recipe: str, market: Ints) -> tuple[str, ..
     return tuple(tags[row][0].label if tags.get(row) else "" for row in market.tolist())
 
 
-@dataclass(frozen=True, slots=True)
-class _SlotHoldings:
-    instruments: Ints
-    shares_before: Floats
-    cash_before_usd: Floats
-    shares: Floats
-    cash_usd: Floats
-    value_usd: Floats
-    filled: Mapping[int, int]
-    """The decision whose orders were filled at a slot, by the slot's index."""
-
-
-def _fold_account(ledger: _Ledger, account: int) -> _SlotHoldings:
+def _account_record(
+    named: Row[Any], ledger: _Ledger, slots: Floats, instruments: Ints, asked: _Targets
+) -> AccountRecord:
     """Return an account at each of its turns, before and after the fills there.
 
     A slot's valuation says how far the journal was before them. The fills that follow are of this slot, until
     something else is booked. Sums are made row by row, as in the account itself: a position sold whole leaves nothing.
     """
-    valued, place = ledger.of("valuations", account), _valuation_index(ledger, account)
-    rows = ledger.of("journal", account)
+    turned, valued, rows = (ledger.of(table, named.id) for table in ("turns", "valuations", "journal"))
+    place = _valuation_index(ledger, named.id)
     number, is_fill, instrument = rows["number"], rows["is_fill"] == 1.0, rows["instrument_row"]
     begin = valued["journal_number"][place]
     others = np.append(number[~is_fill], np.inf)
@@ -328,11 +285,31 @@ def _fold_account(ledger: _Ledger, account: int) -> _SlotHoldings:
     cash_before, cash_after = _running_sums(number, rows["cash_usd"], begin, end)
     slot = np.searchsorted(begin, number, side="left") - 1
     of_decision = is_fill & ~np.isnan(rows["decision_id"]) & (slot >= 0)
-    filled = dict(
-        zip(slot[of_decision].tolist(), rows["decision_id"][of_decision].astype(np.int64).tolist(), strict=True)
-    )
-    return _SlotHoldings(
-        known.astype(np.int64), before, cash_before, after, cash_after, valued["value_usd"][place], filled
+    filled = dict(zip(slot[of_decision].tolist(), rows["decision_id"][of_decision].tolist(), strict=True))
+    decided, marked, answers = (ledger.of(table, named.id) for table in ("decisions", "marks", "answers"))
+    answered = np.searchsorted(turned["slot_at"], answers["slot_at"]).tolist()
+    now = ledger.known[named.id]
+    return AccountRecord(
+        bot=named.bot,
+        strategy=named.strategy,
+        slot=np.searchsorted(slots, turned["slot_at"]).astype(np.int64),
+        value_usd=valued["value_usd"][place],
+        held=np.searchsorted(instruments, known).astype(np.int64),
+        shares_before=before,
+        cash_before_usd=cash_before,
+        shares=after,
+        cash_usd=cash_after,
+        targets={row: asked[decision] for row, decision in filled.items() if decision in asked},
+        answers=dict(zip(answered, map(asked.get, answers["decision_id"].tolist()), strict=True)),
+        decisions=count_statuses(decided["status"]),
+        last_usd=now.account.cash_usd if now.value_usd is None else now.value_usd,
+        last_cash_usd=now.account.cash_usd,
+        pending=ledger.pending.get(named.id, 0),
+        unpriced_marks=int((marked["is_quoted"] == 0.0).sum()),
+        missed=int(slots.size - np.searchsorted(slots, turned["slot_at"][0])) - len(turned),
+        cost_usd=sum_costs(decided["cost_usd"]),
+        cost_known_usd=float(decided["cost_known_usd"].sum()),
+        knowledge=KNOWLEDGE[int(decided["knowledge"].max(initial=0))],
     )
 
 
@@ -345,43 +322,6 @@ def _valuation_index(ledger: _Ledger, account: int) -> Ints:
     """Return the index of each turn's valuation: the last that is not later, as its instant is floored."""
     at, valued_at = (ledger.of(table, account)["at"] for table in ("turns", "valuations"))
     return np.maximum(np.searchsorted(valued_at, at, side="right") - 1, 0)
-
-
-def _account_record(
-    named: Row[Any], ledger: _Ledger, folded: _SlotHoldings, slots: Floats, rows: Ints, asked: _Targets
-) -> AccountRecord:
-    turned = ledger.of("turns", named.id)
-    slot = np.searchsorted(slots, turned["slot_at"]).astype(np.int64)
-    decided = ledger.of("decisions", named.id)
-    last, marked = ledger.known[named.id], ledger.of("marks", named.id)
-    targets = {row: asked[decision] for row, decision in folded.filled.items() if decision in asked}
-    answers = ledger.of("answers", named.id)
-    answered = np.searchsorted(turned["slot_at"], answers["slot_at"]).tolist()
-    return AccountRecord(
-        bot=named.bot,
-        strategy=named.strategy,
-        slot=slot,
-        value_usd=folded.value_usd,
-        held=np.searchsorted(rows, folded.instruments).astype(np.int64),
-        shares_before=folded.shares_before,
-        cash_before_usd=folded.cash_before_usd,
-        shares=folded.shares,
-        cash_usd=folded.cash_usd,
-        targets=targets,
-        answers={
-            row: asked.get(decision)
-            for row, decision in zip(answered, answers["decision_id"].astype(np.int64).tolist(), strict=True)
-        },
-        decisions=count_statuses(decided["status"]),
-        last_usd=last.account.cash_usd if last.value_usd is None else last.value_usd,
-        last_cash_usd=last.account.cash_usd,
-        pending=ledger.pending.get(named.id, 0),
-        unpriced_marks=int((marked["is_quoted"] == 0.0).sum()),
-        missed=int(slots.size - np.searchsorted(slots, turned["slot_at"][0])) - len(turned),
-        cost_usd=sum_costs(decided["cost_usd"]),
-        cost_known_usd=float(decided["cost_known_usd"].sum()),
-        knowledge=KNOWLEDGE[int(decided["knowledge"].max(initial=0))],
-    )
 
 
 def _prices(

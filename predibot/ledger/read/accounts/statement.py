@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from sqlalchemy import Connection, Row, Select, Text, and_, case, cast, func, or_, select
+from sqlalchemy import Connection, Row, Text, and_, case, cast, func, or_, select
 
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import asset_name
@@ -14,8 +14,9 @@ from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.read.accounts.as_of import accounts_as_of
 from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
-from predibot.ledger.read.accounts.decisions import join_decisions
+from predibot.ledger.read.accounts.decisions import decisions_by
 from predibot.ledger.read.row_filter import is_bot
+from predibot.ledger.rows_by import rows_by
 from predibot.ledger.write.accounts import accounts, journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders
@@ -207,17 +208,9 @@ def _asset_names(connection: Connection, instrument_ids: Sequence[str]) -> Mappi
 def _read_allocations(
     connection: Connection, name: Row[Any], as_of: datetime, values: Mapping[datetime, float]
 ) -> tuple[Allocation, ...]:
-    columns = decisions.c["status", "message", "rationale", "notes_json"]
-    statement = (
-        select(decisions.c.id, runs.c.key, runs.c.slot_at, turns.c.at, *columns, decisions.c.trace_sha256)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(accounts, and_(accounts.c.bot == bots.c.name, accounts.c.subject_row == decisions.c.subject_row))
-        .join(turns, and_(turns.c.account_id == accounts.c.id, turns.c.run_id == runs.c.id))
-        .where(accounts.c.id == name.row, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        .order_by(runs.c.slot_at)
-    )
-    found = connection.execute(statement).all()
+    columns = decisions.c["id", "status", "message", "rationale", "notes_json", "trace_sha256"]
+    statement = decisions_by(as_of, *runs.c["key", "slot_at"], turns.c.at, *columns).where(accounts.c.id == name.row)
+    found = connection.execute(statement.order_by(runs.c.slot_at)).all()
     ordered = _read_orders(connection, [row.id for row in found], as_of)
     valued = sorted(values)
     return tuple(
@@ -236,7 +229,7 @@ def _read_allocations(
     )
 
 
-def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
+def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, Sequence[Row[Any]]]:
     """Return the orders of decisions, by decision, with the sum of their fills.
 
     An order that ended after the instant counts as pending, without its fills and note.
@@ -270,7 +263,7 @@ def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) ->
         .where(orders.c.decision_id.in_(own))
         .order_by(orders.c.decision_id, orders.c.number)
     )
-    return grouped((row.decision_id, row) for row in connection.execute(statement))
+    return rows_by(connection, statement, "decision_id")
 
 
 def _read_journal(connection: Connection, account: int, as_of: datetime) -> tuple[JournalLine, ...]:
@@ -308,10 +301,10 @@ def list_rationales(
     """
     wanted = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
     columns = (*accounts.c["recipe", "game", "mode"], subjects.c.venue, accounts.c.bot)
-    statement: Select[Any] = (
-        select(*columns, bots.c.strategy, decisions.c.rationale)
-        .select_from(join_decisions().join(subjects, subjects.c.id == accounts.c.subject_row))
-        .where(decisions.c.rationale != "", decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+    statement = (
+        decisions_by(as_of, *columns, bots.c.strategy, decisions.c.rationale)
+        .join(subjects, subjects.c.id == accounts.c.subject_row)
+        .where(decisions.c.rationale != "")
         .where(*(column == value for column, value in wanted.items() if value is not None))
         .order_by(*columns, runs.c.slot_at, decisions.c.id)
     )

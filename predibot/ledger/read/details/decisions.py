@@ -1,6 +1,5 @@
 """Details of decisions: orders, fills, sources, and the reason for a forecast."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +9,7 @@ from sqlalchemy import Connection, Integer, Row, Select, Text, bindparam, case, 
 
 from predibot.domain.price import EQUITY
 from predibot.ledger.read.row_filter import RowFilter, is_bot
+from predibot.ledger.rows_by import rows_by
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, forecasts, orders, sources
 from predibot.ledger.write.events import events, instruments, markets
@@ -38,10 +38,8 @@ def details_of(connection: Connection, row_filter: RowFilter) -> Mapping[tuple[s
         *row_filter.conditions(connection)
     )
     keys = {id: (run, bot, subject) for id, run, bot, subject in connection.execute(named)}
-    stored = [defaultdict[int, list[Row[Any]]](list) for _ in range(3)]
-    for found, statement in zip(stored, (_ORDERS, _FILLS, _SOURCES), strict=True):
-        for row in connection.execute(statement, {"ids": list(keys)}) if keys else ():
-            found[row.decision_id].append(row)
+    ids = {"ids": list(keys)}
+    stored = [rows_by(connection, each, "decision_id", ids) for each in (_ORDERS, _FILLS, _SOURCES)] if keys else []
     return {key: DecisionDetails(*(tuple(found[id]) for found in stored)) for id, key in keys.items()}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, Subquery, func, literal, select, union_all
 
+from predibot.ledger.rows_by import rows_by
 from predibot.ledger.schema.tables import NewsRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.claims import subjects
@@ -37,41 +38,42 @@ def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Date
     A page read for several events counts once. What was published after the instant is left out, whatever a page
     says of itself. The newest comes first.
     """
-    pages = (
-        with_decisions(events.c.event_id, *sources.c["published_at", "title", "text", "final_url"])
-        .join(sources, sources.c.decision_id == decisions.c.id)
-        .join(events, events.c.id == subjects.c.event_row)
-        .where(
-            events.c.venue == venue,
-            runs.c.voided_at.is_(None),
-            decisions.c.decided_at <= as_of,
-            sources.c.kind == "page",
-            sources.c.published_at <= as_of,
-        )
-    )
-    headlines = (
-        select(events.c.event_id, *_news.c["published_at", "title", "url"])
-        .join(markets, markets.c.id == _news.c.market_row)
-        .join(events, events.c.id == markets.c.event_row)
-        .join(runs, runs.c.id == _news.c.run_id)
-        .where(
-            events.c.venue == venue,
-            runs.c.voided_at.is_(None),
-            runs.c.as_of <= as_of,
-            _news.c.number > 0,
-            _news.c.published_at <= as_of,
-        )
-        .order_by(_news.c.url.nulls_last())
-    )
+    at_venue = events.c.venue == venue
+    columns = (events.c.event_id, *sources.c["published_at", "title", "text", "final_url"])
+    pages = _pages(*columns).where(at_venue, decisions.c.decided_at <= as_of, sources.c.published_at <= as_of)
+    of_headline = _headlines(events.c.event_id, *_news.c["published_at", "title", "url"])
+    headlines = of_headline.where(at_venue, runs.c.as_of <= as_of, _news.c.published_at <= as_of)
     found: dict[tuple[datetime, str, str], set[str]] = {}
     for event_id, at, title, text, final_url in connection.execute(pages):
         found.setdefault((at, title, final_url or text), set()).add(event_id)
     addresses: dict[tuple[datetime, str], str] = {}
-    for event_id, at, title, url in connection.execute(headlines):
+    for event_id, at, title, url in connection.execute(headlines.order_by(_news.c.url.nulls_last())):
         # A headline that several runs found at different addresses counts once.
         found.setdefault((at, title, addresses.setdefault((at, title), url or "")), set()).add(event_id)
     ordered = sorted(found.items(), key=lambda each: (-each[0][0].timestamp(), *each[0][1:]))
     return tuple(DatedNews(*named, tuple(sorted(ids))) for named, ids in ordered)
+
+
+def _pages(*columns: Any) -> Select[Any]:
+    """Return a statement over the pages that decisions on events read, those of void runs apart."""
+    return (
+        with_decisions(*columns)
+        .join(sources, sources.c.decision_id == decisions.c.id)
+        .join(events, events.c.id == subjects.c.event_row)
+        .where(sources.c.kind == "page", runs.c.voided_at.is_(None))
+    )
+
+
+def _headlines(*columns: Any) -> Select[Any]:
+    """Return a statement over the headlines that runs found, those of void runs apart."""
+    return (
+        select(*columns)
+        .select_from(_news)
+        .join(runs, runs.c.id == _news.c.run_id)
+        .join(markets, markets.c.id == _news.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .where(_news.c.number > 0, runs.c.voided_at.is_(None))
+    )
 
 
 def news_of_events(connection: Connection, event_ids: Sequence[str]) -> Mapping[str, Sequence[Row[Any]]]:
@@ -79,26 +81,17 @@ def news_of_events(connection: Connection, event_ids: Sequence[str]) -> Mapping[
 
     An event without any is absent.
     """
-    pages = (
-        with_decisions(events.c.event_id, sources.c.published_at, sources.c.title)
-        .join(sources, sources.c.decision_id == decisions.c.id)
-        .join(events, events.c.id == subjects.c.event_row)
-        .where(events.c.event_id.in_(event_ids), runs.c.voided_at.is_(None))
-        .where(sources.c.kind == "page", sources.c.published_at.is_not(None))
-    )
-    headlines = (
-        select(events.c.event_id, _news.c.published_at, _news.c.title)
-        .join(runs, runs.c.id == _news.c.run_id)
-        .join(markets, markets.c.id == _news.c.market_row)
-        .join(events, events.c.id == markets.c.event_row)
-        .where(events.c.event_id.in_(event_ids), runs.c.voided_at.is_(None))
-        .where(_news.c.number > 0, _news.c.published_at.is_not(None))
+    pages, headlines = (
+        dated(events.c.event_id, *table.c["published_at", "title"]).where(
+            events.c.event_id.in_(event_ids), table.c.published_at.is_not(None)
+        )
+        for dated, table in ((_pages, sources), (_headlines, _news))
     )
     both = pages.union(headlines).subquery()
     place = func.row_number().over(partition_by=both.c.event_id, order_by=(both.c.published_at.desc(), both.c.title))
     placed = select(both, place.label("place")).subquery()
     newest = select(placed).where(placed.c.place <= _MOST_OF_EVENT).order_by(placed.c.place.desc())
-    return grouped((row.event_id, row) for row in connection.execute(newest))
+    return rows_by(connection, newest, "event_id")
 
 
 def count_shown(
@@ -150,25 +143,18 @@ def _select_shown(market: str, since: datetime | None, until: datetime | None) -
         .having(func.count() == 1)
         .subquery()
     )
-    headlines: Select[Any] = (
-        select(runs.c.slot_at, runs.c.recipe, runs.c.key.label("run"), literal("").label("bot"))
+    headlines = (
+        _headlines(*runs.c["slot_at", "recipe"], runs.c.key.label("run"), literal("").label("bot"))
         .add_columns(events.c.event_id, markets.c.market_id, func.coalesce(markets.c.question, "").label("asset"))
-        .add_columns(_news.c.title.label("name"), _news.c.snippet, _news.c.published_at)
+        .add_columns(_news.c.title.label("name"), *_news.c["snippet", "published_at"])
         .add_columns(func.coalesce(_news.c.url, "").label("url"))
-        .join(runs, runs.c.id == _news.c.run_id)
-        .join(markets, markets.c.id == _news.c.market_row)
-        .join(events, events.c.id == markets.c.event_row)
-        .where(_news.c.number > 0, runs.c.voided_at.is_(None))
     )
-    pages: Select[Any] = (
-        with_decisions(runs.c.slot_at, runs.c.recipe, runs.c.key.label("run"), bots.c.name.label("bot"))
+    pages = (
+        _pages(*runs.c["slot_at", "recipe"], runs.c.key.label("run"), bots.c.name.label("bot"))
         .add_columns(events.c.event_id, only.c.market_id, events.c.title.label("asset"))
         .add_columns(sources.c.title.label("name"), literal("").label("snippet"), sources.c.published_at)
         .add_columns(func.coalesce(sources.c.final_url, sources.c.text).label("url"))
-        .join(sources, sources.c.decision_id == decisions.c.id)
-        .join(events, events.c.id == subjects.c.event_row)
         .outerjoin(only, only.c.event_row == events.c.id)
-        .where(sources.c.kind == "page", runs.c.voided_at.is_(None))
     )
     both = union_all(headlines, pages).subquery()
     rules = [

@@ -14,7 +14,7 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import is_late, live_venues, runs
+from predibot.ledger.write.runs import is_late, live_venues, runs, with_decisions
 
 
 def settled_forecasts_of_bot(
@@ -36,20 +36,10 @@ def settled_forecasts_of_bot(
         return ()
     live = live_venues(connection)
     is_live = runs.c.venue.in_(live)
+    names = (events.c.event_id, markets.c.market_id)
+    known = (bets.c.price_yes, forecasts.c.probability, resolutions.c.payout_yes)
     statement = (
-        select(
-            decisions.c.id,
-            events.c.event_id,
-            markets.c.market_id,
-            bets.c.price_yes,
-            forecasts.c.probability,
-            resolutions.c.payout_yes,
-            decisions.c.decided_at,
-            resolutions.c.settled_at,
-        )
-        .select_from(decisions)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        with_decisions(decisions.c.id, *names, *known, decisions.c.decided_at, resolutions.c.settled_at)
         .join(events, events.c.id == subjects.c.event_row)
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
         .join(markets, markets.c.id == forecasts.c.market_row)
@@ -69,11 +59,8 @@ def settled_forecasts_of_bot(
     )
     # The last revision that was known then stands.
     last = {(row.id, row.market_id): row for row in connection.execute(statement)}
-    return tuple(
-        SettledForecast(*row[1:5], outcome=row.payout_yes, decided_at=row.decided_at, settled_at=row.settled_at)
-        for row in last.values()
-        if row.payout_yes in (0.0, 1.0) and row.decided_at < row.settled_at
-    )
+    ended = (row for row in last.values() if row.payout_yes in (0.0, 1.0) and row.decided_at < row.settled_at)
+    return tuple(SettledForecast(*forecast) for _, *forecast in ended)
 
 
 def _equal_bots(connection: Connection, own: Row[Any]) -> list[int]:
