@@ -13,7 +13,6 @@ from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import PredibotError
 from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe
 from predibot.ledger.read.standing import (
-    KnownCost,
     OwnerHolds,
     SlotCounts,
     cost_of,
@@ -43,8 +42,8 @@ class ScheduleStatus:
 
     stored: Row[Any]
     slots: SlotCounts
-    cost: KnownCost
-    last_cost: KnownCost | None
+    cost: Row[float, int]
+    last_cost: Row[float, int] | None
     """The cost of the last slot's run; None where it has none."""
     expected_at: datetime | None = None
     """The oldest slot that should have begun and has no result."""

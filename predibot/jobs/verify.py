@@ -14,7 +14,6 @@ from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.accounts.invariants import check_orders, checks_of_accounts
 from predibot.ledger.read.invariants import Checked, Violation, checks_of_rows
-from predibot.ledger.read.run_invariants import checks_of_runs
 from predibot.ledger.schema.foreign_rows import foreign_rows
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
@@ -54,8 +53,8 @@ def verify(store: Store) -> Verification:
         broken = [*_check_database(connection, checked), *_check_rows(connection, checked)]
         # Malformed rows make later checks fail; without any, an error is a mistake of ours and not hidden.
         foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
-        checks = [*checks_of_rows(connection, checked), *checks_of_runs(connection, checked)]
-        checks += [check_orders(connection, checked), *checks_of_accounts(connection, checked)]
+        checks = [*checks_of_rows(connection, checked), check_orders(connection, checked)]
+        checks += checks_of_accounts(connection, checked)
         for check in checks:
             broken += _until_error(check, foreign)
         kept: list[_DecisionFacts] = []

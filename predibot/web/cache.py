@@ -21,7 +21,7 @@ from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
 from predibot.ledger.read.details.events import revisions_of
-from predibot.ledger.read.event_facts import NO_CATEGORY, find_played_events
+from predibot.ledger.read.event_facts import find_played_events
 from predibot.ledger.read.rows_for_python import (
     LedgerRun,
     select_events,
@@ -266,7 +266,7 @@ def _categories(connection: Connection, venue: str) -> tuple[str, ...]:
         return ()
     rows = set(connection.execute(with_decisions(subjects.c.event_row).where(*of_venue).distinct()).scalars())
     played = find_played_events(connection, venue, last)
-    return tuple(sorted({each.category or NO_CATEGORY for row, each in played.items() if row in rows}))
+    return tuple(sorted({each.category for row, each in played.items() if row in rows}))
 
 
 def _related_events(store: Store, part: Part, *, clock: Callable[[], datetime]) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import LedgerDecision, read_in_order, sort_rows
 from predibot.ledger.schema.column_types import bind_list
 from predibot.ledger.write.decisions import bets_of, forecasts
+from predibot.rows import grouped
 from predibot.scoring.metrics.returns import horizon_gains
 
 
@@ -90,7 +91,4 @@ def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list
     # Stakes that were given back gained nothing.
     gained = horizon_gains(bets_usd, prices, [np.nan if each is None else each for each in paid])
     gains = dict(zip(settled, np.nan_to_num(gained).tolist(), strict=True))
-    found = defaultdict[int, list[BookedForecast]](list)
-    for n, (decision_id, *forecast) in enumerate(listed):
-        found[decision_id].append(BookedForecast(*(*forecast, gains.get(n))))
-    return found
+    return grouped((row[0], BookedForecast(*(*row[1:], gains.get(n)))) for n, row in enumerate(listed))

@@ -39,7 +39,8 @@ class PlayedEvent:
     """An event as the last run that played it froze it."""
 
     title: str
-    category: str | None
+    category: str
+    """`NO_CATEGORY` where it has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,7 @@ def of_category(connection: Connection, venue: str, as_of: datetime, part: Part)
     if part.category is None:
         return []
     played = find_played_events(connection, venue, as_of, part)
-    rows = [row for row, each in played.items() if (each.category or NO_CATEGORY) == part.category]
+    rows = [row for row, each in played.items() if each.category == part.category]
     about = select(subjects.c.id).where(subjects.c.event_row.in_(bind_list(rows)))
     return [decisions.c.subject_row.in_(about)]
 
@@ -96,18 +97,13 @@ def find_played_events(
     connection: Connection, venue: str, as_of: datetime, part: Part = EVERYTHING
 ) -> Mapping[int, PlayedEvent]:
     """Return by row every event of a venue that a run of the part had played by the instant."""
-    found = {}
-    for row, title, text in connection.execute(_last_frozen(connection, venue, as_of, part)):
-        found[row] = PlayedEvent(title, category_of(_tags(text)))
-    return found
+    found = connection.execute(_last_frozen(connection, venue, as_of, part))
+    return {row: PlayedEvent(title, _category(text)) for row, title, text in found}
 
 
 def event_categories(connection: Connection) -> Mapping[tuple[str, str], str]:
     """Return the category of every event that was played, by venue and id, as the last run that counts froze it."""
-    return {
-        (venue, name): category_of(_tags(text)) or NO_CATEGORY
-        for venue, name, text in connection.execute(_last_counted())
-    }
+    return {(venue, name): _category(text) for venue, name, text in connection.execute(_last_counted())}
 
 
 def events_of_ids(connection: Connection, ids: Sequence[str]) -> Mapping[tuple[str, str], Event]:
@@ -120,9 +116,10 @@ def _last_counted() -> Select[Any]:
     return select_last_frozen((events.c.venue, events.c.event_id, run_events.c.event_json))
 
 
-def _tags(event_json: str) -> list[Tag]:
+def _category(event_json: str) -> str:
     # Not validated: predibot wrote it, and millions are read.
-    return [Tag(tag["label"], tag["slug"]) for tag in json.loads(event_json).get("tags", ())]
+    tags = [Tag(tag["label"], tag["slug"]) for tag in json.loads(event_json).get("tags", ())]
+    return category_of(tags) or NO_CATEGORY
 
 
 def latest_events(connection: Connection, venue: str, as_of: datetime) -> tuple[Event, ...]:

@@ -1,9 +1,12 @@
 """Invariants: conditions on a ledger's rows, checked by computing them anew."""
 
+import hashlib
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -12,22 +15,27 @@ from predibot.agents.budget.account import Exact
 from predibot.domain.clock import parse_instant
 from predibot.domain.price import QUOTE_PRICES, EntryPrice, Quote
 from predibot.domain.replicates import sampled_bot
-from predibot.errors import LedgerUnusable
+from predibot.errors import LedgerUnusable, PluginError, UsageError
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.packed_points import merge_points, unpack_points
 from predibot.ledger.write.accounts import accounts, journal
-from predibot.ledger.write.claims import subjects, tasks
+from predibot.ledger.write.claims import attempts, subjects, tasks
 from predibot.ledger.write.decisions import bots, decisions, question_sha256
-from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths
-from predibot.ledger.write.runs import frozen_events, runs
+from predibot.ledger.write.runs import IMPORTED, frozen_events, runs, with_decisions
 from predibot.ledger.write.spending import reservations, spending
 from predibot.plugins.games import game_names, make_game
+from predibot.plugins.strategies import spec_of, starts_program
 from predibot.rows import grouped
 
 SHARES_TOLERANCE, STAKE_TOLERANCE_USD = 1e-9, 2e-6
 """For products and sums of floats; a game itself accepts a stake a millionth of a dollar too high."""
-_COST_TOLERANCE_USD = 1e-6
+_COST_TOLERANCE_USD, _PAID_TOLERANCE_USD = 1e-6, 1e-9
+_CLOCK_SLACK = timedelta(minutes=1)
+"""A clock may be set back so far while a decision is made."""
+_NO_RULES = {"event"}
+"""Overrides that change no digest of a run's recipe."""
 _ENDED = ("recorded", "refused", "failed", "abstained")
 
 Row = Mapping[str, Any]
@@ -50,7 +58,8 @@ def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterato
     """Yield checks, each of which yields the rows that break it; one run at a time is in memory."""
     for run_id in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
         yield _check_run(connection, checked, run_id)
-    for check in (_check_tasks, _check_spending, _check_prices, _check_resolutions):
+    of_tables = (_check_tasks, _check_spending, _check_prices, _check_resolutions)
+    for check in (*of_tables, _check_recipes, _check_bots, _check_subjects, _check_decisions):
         yield check(connection, checked)
 
 
@@ -267,3 +276,94 @@ def _check_resolutions(connection: Connection, checked: Checked) -> Iterator[Vio
         if row["payout_yes"] is not None and not _is_within(row["payout_yes"], 1.0):
             yield Violation(check, name, f"it pays {row['payout_yes']!r}, not in [0, 1]")
         before = (name, row["revision"])
+
+
+def _check_recipes(connection: Connection, checked: Checked) -> Iterator[Violation]:
+    check = "runs are their recipes"
+    columns = runs.c["key", "recipe", "game", "seed", "digest", "recipe_json"]
+    for run in connection.execute(select(*columns, runs.c.overrides_json).order_by(runs.c.id)):
+        checked[check] += 1
+        recipe = json.loads(run.recipe_json)
+        for name, stored in (("name", run.recipe), ("game", run.game), ("seed", run.seed)):
+            if recipe[name] != stored:
+                yield Violation(check, run.key, f"its {name} is {stored!r}, in its recipe {recipe[name]!r}")
+        is_known = {*json.loads(run.overrides_json)} <= _NO_RULES and not run.digest.startswith(IMPORTED)
+        del recipe["bots"]
+        text = json.dumps(recipe, sort_keys=True, separators=(",", ":"))
+        if is_known and hashlib.sha256(text.encode()).hexdigest() != run.digest:
+            yield Violation(check, run.key, "its digest is not that of its recipe")
+
+
+def _check_bots(connection: Connection, checked: Checked) -> Iterator[Violation]:
+    """Yield bots that pool others than their arguments name, if their strategy's code is the same."""
+    check = "members as named"
+    columns = (runs.c.key, *bots.c["name", "strategy", "arguments_json", "source_sha256"])
+    statement = select(*columns, bots.c.members_json).join(runs, runs.c.id == bots.c.run_id)
+    for bot in connection.execute(statement.where(bots.c.members_json.is_not(None)).order_by(bots.c.id)):
+        try:
+            if starts_program(bot.strategy):
+                # Such a strategy starts a program when it is made, and a ledger may come from anybody.
+                continue
+            spec = spec_of(bot.strategy, json.loads(bot.arguments_json))
+        except (PluginError, UsageError):
+            continue
+        if spec.source_sha256 != bot.source_sha256:
+            continue
+        checked[check] += 1
+        members = json.loads(bot.members_json)
+        if members != [*spec.needs.members]:
+            yield Violation(
+                check, f"{bot.key}/{bot.name}", f"it pools {members}, its arguments name {[*spec.needs.members]}"
+            )
+
+
+def _check_subjects(connection: Connection, checked: Checked) -> Iterator[Violation]:
+    """Yield subjects whose kind and id do not agree with the event that their row refers to."""
+    check = "subjects are what they say"
+    of = (events.c.venue.label("of_venue"), events.c.event_id)
+    statement = select(subjects, *of).outerjoin(events, events.c.id == subjects.c.event_row).order_by(subjects.c.id)
+    for row in connection.execute(statement):
+        checked[check] += 1
+        expected = (row.venue, row.subject_id) if row.kind == "event" else (None, None)
+        if (row.of_venue, row.event_id) != expected:
+            is_of = "no event" if row.event_id is None else f"event {row.event_id} of {row.of_venue}"
+            yield Violation(check, f"{row.venue}/{row.kind}/{row.subject_id}", f"its row says that it is {is_of}")
+
+
+def _check_decisions(connection: Connection, checked: Checked) -> Iterator[Violation]:
+    """Yield decisions outside the time of their run and tries, and those with two costs."""
+    check = "decisions in their time"
+    tried = (
+        select(
+            attempts.c.task_id,
+            func.min(attempts.c.started_at).label("began_at"),
+            func.max(attempts.c.ended_at).label("ended_at"),
+        )
+        .group_by(attempts.c.task_id)
+        .subquery()
+    )
+    columns = (runs.c.key, bots.c.name, subjects.c.subject_id, runs.c.as_of, tried.c.began_at, tried.c.ended_at)
+    costs = decisions.c["decided_at", "cost_usd", "cost_known_usd"]
+    statement = with_decisions(*columns, *costs).outerjoin(tried, tried.c.task_id == decisions.c.task_id)
+    for row in connection.execute(statement.order_by(decisions.c.id).execution_options(yield_per=1_000)):
+        name = f"{row.key}/{row.name}/{row.subject_id}"
+        checked[check] += 1
+        # A replay decides at the instant of its run; any other decision is made during its tries.
+        if row.decided_at != row.as_of and not _is_in_time(row.decided_at, row.began_at or row.as_of, row.ended_at):
+            yield Violation(
+                check,
+                name,
+                f"decided at {row.decided_at.isoformat()}, which is neither the instant of its run nor within its "
+                "attempts",
+            )
+        checked["costs are what was paid"] += 1
+        if row.cost_usd is not None and not math.isclose(
+            row.cost_usd, row.cost_known_usd, rel_tol=_PAID_TOLERANCE_USD, abs_tol=_PAID_TOLERANCE_USD
+        ):
+            yield Violation(
+                "costs are what was paid", name, f"it cost ${row.cost_usd!r}, and ${row.cost_known_usd!r} are known"
+            )
+
+
+def _is_in_time(at: datetime, began_at: datetime, ended_at: datetime | None) -> bool:
+    return began_at - _CLOCK_SLACK <= at and (ended_at is None or at <= ended_at + _CLOCK_SLACK)

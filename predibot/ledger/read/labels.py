@@ -10,11 +10,11 @@ from sqlalchemy import Connection, Row, Select, and_, select
 
 from predibot.domain.decision import ITEM_SUBJECTS, LENIENT, Decision, Forecast, Label, Order, Status, Subject
 from predibot.domain.price import Instrument
-from predibot.ledger.rows_by import rows_by
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, orders
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.runs import StoredRun, read_runs, runs, with_decisions
+from predibot.rows import grouped
 
 _LABEL_OF_DECISION = and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1)
 
@@ -193,7 +193,9 @@ def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mappi
         .where(forecasts.c.decision_id.in_(rows))
         .order_by(forecasts.c.decision_id, forecasts.c.market_row)
     )
-    weights, forecasts_of = (rows_by(connection, each, "decision_id") for each in (ordered, stated))
+    weights, forecasts_of = (
+        grouped((row.decision_id, row) for row in connection.execute(statement)) for statement in (ordered, stated)
+    )
     return {
         row.name: Decision(
             tuple(Forecast(each.market_id, each.probability, each.confidence) for each in forecasts_of[row.id]),

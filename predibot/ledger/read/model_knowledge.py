@@ -37,11 +37,19 @@ def run_is_live(connection: Connection) -> "Case[int]":
     return case((runs.c.venue.in_(live_venues(connection)), 1), else_=0)
 
 
-def knowledge_of_decisions(connection: Connection, made: Deciders, pooled: tuple[Ints, Ints]) -> NDArray[np.int8]:
+def knowledge_of_decisions(connection: Connection, made: Deciders, *costs_usd: Floats) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
-    In an invented world a model without a cutoff has read nothing later. `pooled` is of `pooled_decisions`.
+    In an invented world a model without a cutoff has read nothing later.
+
+    Args:
+        costs_usd: Costs of each decision, (n,), to which those of the decisions it pools are added in place, NaN where
+            a part is unknown. So a cost is what must be paid to run a bot alone, and costs of bots that share members
+            do not add up.
     """
+    pooling, pooled = _pooled_decisions(connection, made)
+    for costs in costs_usd:
+        np.add.at(costs, pooling, costs[pooled])
     present, index = np.unique(made.bot_row, return_inverse=True)
     # No others are read: a page of decisions is of few bots among those of all runs.
     first, last = (int(present[0]), int(present[-1])) if present.size else (0, 0)
@@ -61,17 +69,7 @@ def knowledge_of_decisions(connection: Connection, made: Deciders, pooled: tuple
         decided_at=made.decided_at,
         event_settled_at=made.event_settled_at,
     )
-    return inherited_knowledge(own, *pooled)
-
-
-def add_pooled_costs(costs_usd: Floats, pooled: tuple[Ints, Ints]) -> None:
-    """Add to each decision's own cost, (n,), that of the decisions it pools, in place; NaN where a part is unknown.
-
-    So a cost is what must be paid to run a bot alone, and costs of bots that share members do not add up. For `pooled`
-    see `pooled_decisions`.
-    """
-    pooling, members = pooled
-    np.add.at(costs_usd, pooling, costs_usd[members])
+    return inherited_knowledge(own, pooling, pooled)
 
 
 def _invented_world_bots(connection: Connection, near: ColumnElement[bool]) -> list[int]:
@@ -81,7 +79,7 @@ def _invented_world_bots(connection: Connection, near: ColumnElement[bool]) -> l
     return list(connection.execute(statement).scalars())
 
 
-def pooled_decisions(connection: Connection, made: Deciders) -> tuple[Ints, Ints]:
+def _pooled_decisions(connection: Connection, made: Deciders) -> tuple[Ints, Ints]:
     """Return decisions that pool others on the same event, and the pooled ones, as two arrays of rows, (m,) each.
 
     A pool of pools rests on each decision once, however many of its members do.

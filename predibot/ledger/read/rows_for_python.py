@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case
 from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.domain.price import EQUITY, highest_price
 from predibot.ledger.read.export import decision_columns
-from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, pooled_decisions, run_is_live
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.schema.column_types import bind_list, from_microseconds
 from predibot.ledger.schema.natural_keys import VOID
@@ -419,7 +419,7 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
         decided_at=np.array([each.timestamp() for each in decided_at]),
         event_settled_at=np.array([ended.get(each, np.inf) for each in event]),
     )
-    codes = knowledge_of_decisions(connection, made, pooled_decisions(connection, made))
+    codes = knowledge_of_decisions(connection, made)
     return {row: KNOWLEDGE[code] for row, code in zip(rows, codes, strict=True)}
 
 

@@ -21,13 +21,7 @@ from predibot.ledger.read.event_facts import (
     find_played_events,
     read_run_markets,
 )
-from predibot.ledger.read.model_knowledge import (
-    Deciders,
-    add_pooled_costs,
-    knowledge_of_decisions,
-    pooled_decisions,
-    run_is_live,
-)
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import is_bot, runs_in
 from predibot.ledger.schema.column_types import MICROSECONDS, to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpack_points
@@ -144,12 +138,16 @@ def _join_pooled(
     connection: Connection, made_in: Columns, head: Columns, event_of_market: Ints, settled_at: Floats
 ) -> NDArray[np.int8]:
     """Return what the models behind decisions can have known; add to `head` the costs of the decisions they pool."""
-    live = made_in["live"][head["run"].astype(np.int64)] == 1.0
-    made = _deciders(head, live, event_of_market, settled_at)
-    pooled = pooled_decisions(connection, made)
-    for name in ("cost_usd", "cost_known_usd"):
-        add_pooled_costs(head[name], pooled)
-    return knowledge_of_decisions(connection, made, pooled)
+    event = head["event_row"].astype(np.int64)
+    made = Deciders(
+        bot_row=head["bot_id"].astype(np.int64),
+        event=event,
+        opened_model=head["opened"] == 1.0,
+        is_live=made_in["live"][head["run"].astype(np.int64)] == 1.0,
+        decided_at=head["decided_at"] / MICROSECONDS,
+        event_settled_at=_ended_at(event, event_of_market, settled_at),
+    )
+    return knowledge_of_decisions(connection, made, head["cost_usd"], head["cost_known_usd"])
 
 
 def _check_numbers(
@@ -269,21 +267,9 @@ def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:
     return last[where]
 
 
-def _deciders(head: Columns, live: NDArray[np.bool_], event_of_market: Ints, settled_at: Floats) -> Deciders:
-    event = head["event_row"].astype(np.int64)
-    return Deciders(
-        bot_row=head["bot_id"].astype(np.int64),
-        event=event,
-        opened_model=head["opened"] == 1.0,
-        is_live=live,
-        decided_at=head["decided_at"] / MICROSECONDS,
-        event_settled_at=_ended_at(event, event_of_market, settled_at),
-    )
-
-
 def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[str, ...], Ints]:
     """Return the category names, and the index of each decision's, (n_d,)."""
-    named = {row: each.category or NO_CATEGORY for row, each in played.items()}
+    named = {row: each.category for row, each in played.items()}
     names = tuple(sorted({*named.values(), NO_CATEGORY}))
     rows, index = np.unique(event, return_inverse=True)
     of_event = np.array([names.index(named.get(int(row), NO_CATEGORY)) for row in rows], dtype=np.int64)
@@ -292,10 +278,9 @@ def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[s
 
 def _is_of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category: str) -> NDArray[np.bool_]:
     """Return which decisions are on an event of a category; refuse a category without events."""
-    named = {row: each.category or NO_CATEGORY for row, each in played.items()}
-    rows = [row for row, name in named.items() if name == category]
+    rows = [row for row, each in played.items() if each.category == category]
     if not rows:
-        known = ", ".join(sorted(set(named.values()))) or "none, because nothing was played"
+        known = ", ".join(sorted({each.category for each in played.values()})) or "none, because nothing was played"
         raise UsageError(f"no event is of category {category[:60]!r}; there are: {known[:600]}")
     return np.isin(decided_on, rows)
 

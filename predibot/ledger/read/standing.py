@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Row, and_, case, func, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, and_, case, func, select, type_coerce
 
 from predibot.agents.budget.account import Exact
 from predibot.domain.budget import Spending
@@ -31,14 +31,6 @@ class SlotCounts:
     counts: Mapping[SlotStatus, int]
     latest: timedelta | None
     """Largest delay of a start; None where none started."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCost:
-    """Cost of decisions."""
-
-    known_usd: float
-    unknown: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +62,30 @@ def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: da
 
 
 _COST = (
-    func.coalesce(func.sum(decisions.c.cost_known_usd), 0.0),
-    func.coalesce(func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0)), 0),
+    func.coalesce(func.sum(decisions.c.cost_known_usd), 0.0).label("known_usd"),
+    func.coalesce(func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0)), 0).label("unknown"),
 )
 
 
-def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: str | None = None) -> KnownCost:
-    """Return the cost of decisions of a recipe's runs since an instant, or of one run; void ones too."""
+def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: str | None = None) -> Row[float, int]:
+    """Return the cost of decisions of a recipe's runs since an instant, or of one run; void ones too.
+
+    `known_usd` is what is known of it, and `unknown` how many decisions have an unknown part.
+    """
     which = runs.c.slot_at > since if run_key is None else runs.c.key == run_key
     statement = select(*_COST).join(runs, runs.c.id == decisions.c.run_id).where(runs.c.recipe == recipe, which)
-    return KnownCost(*connection.execute(statement).one())
+    return connection.execute(statement).one()
 
 
-def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[str, datetime | None], KnownCost]:
-    """Return the cost of decisions of some runs, by key and when the run was voided, if it was."""
-    statement = (
+def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[str, datetime | None], Row[Any]]:
+    """Return the cost of decisions of some runs, as `cost_of`, by key and when the run was voided, if it was."""
+    statement: Select[Any] = (
         select(runs.c.key, runs.c.voided_at, *_COST)
         .join(decisions, decisions.c.run_id == runs.c.id)
         .where(runs.c.key.in_(keys))
         .group_by(*runs.c["id", "key", "voided_at"])
     )
-    return {(key, voided_at): KnownCost(*of_run) for key, voided_at, *of_run in connection.execute(statement)}
+    return {(row.key, row.voided_at): row for row in connection.execute(statement)}
 
 
 def open_retries(connection: Connection) -> Row[int, Any]:

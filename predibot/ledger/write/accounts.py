@@ -17,9 +17,7 @@ from predibot.games.cohorts import COHORT, week_of
 from predibot.ledger.schema.tables import (
     AccountRow,
     DecisionRow,
-    EventRow,
     JournalEntryRow,
-    MarketRow,
     MarkRow,
     OrderRow,
     ValuationRow,
@@ -32,7 +30,6 @@ from predibot.ledger.write.runs import StoredRun
 accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
 valuations, marks = table_of(ValuationRow), table_of(MarkRow)
 _orders, _decisions = table_of(OrderRow), table_of(DecisionRow)
-_events, _markets = table_of(EventRow), table_of(MarketRow)
 
 VALUED_EVERY = timedelta(minutes=10)
 """The instant of a valuation is floored to this."""

@@ -13,7 +13,7 @@ from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.runs import StoredRun
 
-_cohorts = table_of(CohortRow)
+cohorts = table_of(CohortRow)
 
 
 def start_cohort(
@@ -33,11 +33,11 @@ def start_cohort(
 
 def archive_cohorts(connection: Connection, rows: Sequence[int], reason: str, *, at: datetime) -> int:
     """Archive cohorts, and return how many were not; an archived one keeps its first reason."""
-    changed = update(_cohorts).where(_cohorts.c.id.in_(rows), _cohorts.c.archived_at.is_(None))
+    changed = update(cohorts).where(cohorts.c.id.in_(rows), cohorts.c.archived_at.is_(None))
     return connection.execute(changed.values(archived_at=at, archived_reason=reason)).rowcount
 
 
 def unarchive_cohorts(connection: Connection, rows: Sequence[int]) -> int:
     """Count cohorts in scores again, and return how many were archived."""
-    changed = update(_cohorts).where(_cohorts.c.id.in_(rows), _cohorts.c.archived_at.is_not(None))
+    changed = update(cohorts).where(cohorts.c.id.in_(rows), cohorts.c.archived_at.is_not(None))
     return connection.execute(changed.values(archived_at=None, archived_reason=None)).rowcount

@@ -28,7 +28,7 @@ from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import add_to_journal, lock_account, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, end_claim, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_rows, instruments, market_rows
-from predibot.ledger.write.runs import runs
+from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import add_decision_rows, fields_of, fill_rows, replace_pending
 
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
@@ -235,9 +235,7 @@ def read_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision,
         bets_of.setdefault(decision_id, []).append(StoredBet(*values))
     named = (bots.c.name.label("bot"), subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
     rows = connection.execute(
-        select(decisions, *named, tasks.c.failures, tasks.c.next_try_at)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        with_decisions(decisions, *named, tasks.c.failures, tasks.c.next_try_at)
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, subjects.c.subject_id)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, insert, or_, select, update
 
-from predibot.domain.price import Instrument, PricePoint
+from predibot.domain.price import SIDES, Instrument, PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.tables import JournalEntryRow, PricePathRow, ResolutionRow
@@ -172,6 +172,17 @@ def resolutions_of(
     for row in connection.execute(statement.order_by(resolutions.c.market_row, resolutions.c.revision)):
         found[row.market_row] = (*found.get(row.market_row, ()), resolution_of(row))
     return found
+
+
+CAUSE_OF_BOOKING = and_(*(resolutions.c[name] == _journal.c[name] for name in ("market_row", "revision")))
+"""Joins a row of a journal with the revision that it follows from."""
+
+
+def paid_by(row: Any) -> float | None:
+    """Return what the revision in a row of `resolutions` pays for the outcome in the same row, None for nothing."""
+    number = row.outcome if row.side is None else SIDES.index(row.side)
+    paid = None if number is None or row.settled_at is None else resolution_of(row).of_outcome(number)
+    return None if paid is None else paid.payout_yes
 
 
 def resolution_of(row: Any) -> Resolution:

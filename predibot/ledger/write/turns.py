@@ -75,7 +75,11 @@ class KnownMarket:
         return Market(self.ref, self.question, self.outcomes).instruments(venue)
 
 
-def _account_decisions(*columns: Any) -> Select[Any]:
+def account_decisions(*columns: Any) -> Select[Any]:
+    """Return a statement over the decisions of accounts: their bot's on their subject, in runs that they had turns in.
+
+    Those of void runs are left out.
+    """
     return (
         select(*columns)
         .select_from(turns)
@@ -84,7 +88,6 @@ def _account_decisions(*columns: Any) -> Select[Any]:
         .join(_bots, _bots.c.id == _decisions.c.bot_id)
         .join(_runs, _runs.c.id == turns.c.run_id)
         .where(
-            turns.c.account_id == bindparam("account_id"),
             _bots.c.name == accounts.c.bot,
             _decisions.c.subject_row == accounts.c.subject_row,
             _runs.c.voided_at.is_(None),
@@ -94,17 +97,18 @@ def _account_decisions(*columns: Any) -> Select[Any]:
 
 # Built once, because each decision runs them several times.
 _PENDING = (
-    _account_decisions(
+    account_decisions(
         *_orders.c["decision_id", "number", "amount", "unit", "side"], _decisions.c.decided_at, *_INSTRUMENT
     )
     .join(_orders, _orders.c.decision_id == _decisions.c.id)
     .join(instruments, instruments.c.id == _orders.c.instrument_row)
-    .where(_orders.c.status == "pending")
+    .where(_orders.c.status == "pending", turns.c.account_id == bindparam("account_id"))
     .order_by(_orders.c.decision_id, _orders.c.number)
 )
 _ALLOCATIONS = (
-    _account_decisions(_decisions.c.id, turns.c.slot_at, turns.c.at)
+    account_decisions(_decisions.c.id, turns.c.slot_at, turns.c.at)
     .where(_decisions.c.status == "recorded", turns.c.slot_at < bindparam("before"))
+    .where(turns.c.account_id == bindparam("account_id"))
     .order_by(turns.c.slot_at.desc())
     .limit(REMEMBERED)
 )

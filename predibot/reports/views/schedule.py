@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from sqlalchemy import Row
+
 from predibot.domain.schedule import SLOT_STATUSES
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
-from predibot.ledger.read.standing import KnownCost
 from predibot.ledger.schema.tables import SlotRow
 from predibot.reports.document import Document, document, number, under
 from predibot.reports.table import value_of
@@ -109,7 +110,7 @@ def _labels(labels: Mapping[str, str]) -> str:
     return f"{{{','.join(shown)}}}" if labels else ""
 
 
-def _cost(cost: KnownCost) -> Document:
+def _cost(cost: Row[float, int]) -> Document:
     return {
         "cost_usd": None if cost.unknown else number(cost.known_usd),
         "cost_known_usd": number(cost.known_usd),

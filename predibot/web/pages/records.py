@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from predibot.domain.spelling import count_noun
 from predibot.errors import UsageError
@@ -14,7 +14,7 @@ from predibot.jobs.accounts.cohorts import list_cohorts
 from predibot.jobs.histories.ledger import ledger_history
 from predibot.jobs.status import COUNTED, STALE, status_of
 from predibot.ledger.read.accounts.statement import names_of_accounts
-from predibot.ledger.read.standing import KnownCost, costs_of_runs, open_markets
+from predibot.ledger.read.standing import costs_of_runs, open_markets
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import read_schedules, read_slots
 from predibot.reports.accounts.cohort_statement import list_grid
@@ -43,7 +43,7 @@ def runs_page(cache: LedgerCache, page_: int = 1) -> WebPage:
     keys = tuple(each.run for each in shown["rows"])
     since = cache.clock() - COUNTED
 
-    def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], KnownCost], list[SlotRow]]:
+    def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], Row[Any]], list[SlotRow]]:
         found = [
             each
             for schedule in read_schedules(connection)

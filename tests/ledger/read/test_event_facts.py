@@ -37,7 +37,10 @@ def played(store: Store, days: float = 10, venue: str = "polymarket") -> dict[st
 
 def test_an_event_has_its_title_and_its_field(store: Store) -> None:
     a_run(store, tagged(1, "World", "Politics"), tagged(2))
-    assert played(store) == {"Event 1": PlayedEvent("Event 1", "Politics"), "Event 2": PlayedEvent("Event 2", None)}
+    assert played(store) == {
+        "Event 1": PlayedEvent("Event 1", "Politics"),
+        "Event 2": PlayedEvent("Event 2", NO_CATEGORY),
+    }
 
 
 def test_the_last_run_that_played_it_by_the_instant_counts(store: Store) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from predibot.domain.event import OrderTerms, Tag
 from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.domain.resolution import Resolution
-from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, pooled_decisions
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import select_decisions
 from predibot.ledger.read.scoring_arrays import track_record
@@ -412,5 +412,4 @@ def test_in_a_world_that_is_made_up_a_model_without_a_cutoff_is_clean(store: Sto
         bot_row, event = connection.execute(select(bots.c.id)).scalar_one(), np.array([1])
         yes, no = np.array([True]), np.array([False])
         made = Deciders(np.array([bot_row]), event, yes, no, np.array([NOW.timestamp()]), np.array([np.inf]))
-        pooled = pooled_decisions(connection, made)
-        assert [KNOWLEDGE[code] for code in knowledge_of_decisions(connection, made, pooled)] == [word]
+        assert [KNOWLEDGE[code] for code in knowledge_of_decisions(connection, made)] == [word]

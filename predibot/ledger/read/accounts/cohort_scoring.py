@@ -25,6 +25,7 @@ from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.rows import grouped
 from predibot.scoring.accounts.cohorts import CohortBot, CohortResult, CohortsRecord, mean_result
 from predibot.scoring.accounts.consistency import FirstBets
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge

@@ -22,7 +22,6 @@ from predibot.ledger.read.accounts.cohorts import (
     read_universe,
 )
 from predibot.ledger.read.accounts.decisions import decisions_by
-from predibot.ledger.rows_by import rows_by
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpack_points
 from predibot.ledger.write.accounts import accounts, journal, marks
@@ -268,7 +267,7 @@ def _read_decisions(connection: Connection, own: Sequence[int], as_of: datetime)
         .where(accounts.c.id.in_(own))
         .order_by(accounts.c.id, decisions.c.decided_at, decisions.c.id)
     )
-    return rows_by(connection, statement, "id")
+    return grouped((row.id, row) for row in connection.execute(statement))
 
 
 def _shared_markets(positions: Sequence[PositionLine]) -> Iterator[SharedMarket]:

@@ -16,17 +16,15 @@ from predibot.domain.event import Market
 from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_start
 from predibot.games.positions import CohortPosition, PositionState, Standing, positions_of, standing_of
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
-from predibot.ledger.schema.tables import CohortRow
-from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.cohorts import cohorts
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import frozen_events, runs
 from predibot.ledger.write.turns import turns
 from predibot.plugins.games import load_stored_game
 
-cohorts = table_of(CohortRow)
 _SHARED = ("recipe", "game", "mode", "methodology")
 """Columns that an account and its cohort share, beside venue and name."""
 

@@ -5,23 +5,16 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, and_, case, literal, select
+from sqlalchemy import Connection, Select, and_, case, literal
 
 from predibot.domain.decision import STATUSES
 from predibot.ledger.read.columns import Columns, read_columns
-from predibot.ledger.read.model_knowledge import (
-    Deciders,
-    add_pooled_costs,
-    knowledge_of_decisions,
-    pooled_decisions,
-    run_is_live,
-)
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import MICROSECONDS
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions
-from predibot.ledger.write.runs import runs
-from predibot.ledger.write.turns import turns
+from predibot.ledger.write.decisions import OPENED_MODEL, decisions
+from predibot.ledger.write.turns import account_decisions
 from predibot.scoring.arguments import Floats
 
 HELD_BY_SYSTEM = len(STATUSES)
@@ -58,10 +51,7 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
         event_settled_at=np.full(len(found), np.inf),
     )
     if len(found):
-        pooled = pooled_decisions(connection, made)
-        found["knowledge"] = knowledge_of_decisions(connection, made, pooled)
-        for name in ("cost_usd", "cost_known_usd"):
-            add_pooled_costs(found[name], pooled)
+        found["knowledge"] = knowledge_of_decisions(connection, made, found["cost_usd"], found["cost_known_usd"])
     return found[np.isin(found["account_id"], own)]
 
 
@@ -79,22 +69,4 @@ def sum_costs(costs_usd: Floats) -> float | None:
 
 def decisions_by(as_of: datetime, *columns: Any) -> Select[Any]:
     """Return a statement over the decisions of accounts by an instant, those of void runs apart."""
-    counted = (decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-    return select(*columns).select_from(join_decisions()).where(*counted)
-
-
-def join_decisions() -> Any:
-    """Return accounts joined with their decisions: their bot's on their subject, in runs they had turns in."""
-    return (
-        accounts.join(turns, turns.c.account_id == accounts.c.id)
-        .join(runs, runs.c.id == turns.c.run_id)
-        .join(bots, and_(bots.c.run_id == runs.c.id, bots.c.name == accounts.c.bot))
-        .join(
-            decisions,
-            and_(
-                decisions.c.run_id == runs.c.id,
-                decisions.c.bot_id == bots.c.id,
-                decisions.c.subject_row == accounts.c.subject_row,
-            ),
-        )
-    )
+    return account_decisions(*columns).where(decisions.c.decided_at <= as_of)

@@ -13,20 +13,19 @@ from predibot.contracts import Game
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.clock import EPOCH, format_instant
 from predibot.domain.decision import Order
-from predibot.domain.price import BINARY_OUTCOME, SIDES, Depth, Instrument, Price
+from predibot.domain.price import BINARY_OUTCOME, Depth, Instrument, Price
 from predibot.errors import UsageError
 from predibot.games.accounts import accounts_of, value_usd
 from predibot.games.cohorts import COHORT, Cohort, cohort_name, cohort_start
 from predibot.games.fills import BookFills
 from predibot.ledger.read.accounts.cohorts import StoredCohort, read_cohorts
 from predibot.ledger.read.invariants import Checked, Violation
-from predibot.ledger.rows_by import rows_by
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, read_journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import ORDER_OF_FILL, bots, decisions, depth_from_json, fills, orders, quotes
 from predibot.ledger.write.events import instruments
-from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
+from predibot.ledger.write.prices_and_resolutions import CAUSE_OF_BOOKING, paid_by, resolutions
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import pending_orders, turns
 from predibot.plugins.games import load_stored_game
@@ -270,10 +269,7 @@ def _check_settlements(connection: Connection, checked: Checked, account_id: int
     columns = journal.c["number", "kind", "at", "shares", "cash_usd"]
     statement = (
         select(*columns, resolutions, instruments.c.side, instruments.c.outcome)
-        .join(
-            resolutions,
-            and_(resolutions.c.market_row == journal.c.market_row, resolutions.c.revision == journal.c.revision),
-        )
+        .join(resolutions, CAUSE_OF_BOOKING)
         .join(instruments, instruments.c.id == journal.c.instrument_row)
         .where(journal.c.account_id == account_id)
         .order_by(journal.c.number)
@@ -283,9 +279,7 @@ def _check_settlements(connection: Connection, checked: Checked, account_id: int
         if row.effective_at > row.at:
             yield f"row {row.number}, a {row.kind}, follows from what was known later"
         if row.kind == "settlement":
-            number = row.outcome if row.side is None else SIDES.index(row.side)
-            revision = None if number is None else resolution_of(row).of_outcome(number)
-            paid = None if revision is None else revision.payout_yes
+            paid = paid_by(row)
             if paid is None or abs(row.cash_usd + row.shares * paid) > _slack(row.cash_usd):
                 yield f"row {row.number} pays ${row.cash_usd:g} for {-row.shares:g} shares, of which each paid {paid!r}"
 
@@ -406,7 +400,7 @@ def _orders_of(connection: Connection, account_id: int) -> Mapping[str, Sequence
         .where(orders.c.decision_id.in_(booked))
         .order_by(orders.c.decision_id, orders.c.number)
     )
-    return {f"decision {row}": placed for row, placed in rows_by(connection, statement, "decision_id").items()}
+    return grouped((f"decision {row.decision_id}", row) for row in connection.execute(statement))
 
 
 def _slack(amount: float) -> float:

@@ -16,7 +16,6 @@ from predibot.ledger.read.accounts.decisions import (
     count_statuses,
     decisions_by,
     decisions_of_accounts,
-    join_decisions,
     sum_costs,
 )
 from predibot.ledger.read.accounts.slot_prices import (
@@ -36,7 +35,7 @@ from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bots, decisions, orders
 from predibot.ledger.write.events import markets, run_events
 from predibot.ledger.write.runs import runs
-from predibot.ledger.write.turns import turns
+from predibot.ledger.write.turns import account_decisions, turns
 from predibot.rows import grouped
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.replicates import join_accounts
@@ -67,10 +66,11 @@ def account_records(
     if not named:
         return ()
     ledger = _read_ledger(connection, venue, [each.id for each in named], as_of)
-    groups: defaultdict[_Group, list[Row[Any]]] = defaultdict(list)
-    for each in named:
-        if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size:
-            groups[each.recipe, each.game, each.mode, each.subject_id].append(each)
+    groups = grouped(
+        ((each.recipe, each.game, each.mode, each.subject_id), each)
+        for each in named
+        if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size
+    )
     found = (_account_record_group(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
     return tuple(join_accounts(each) for each in found)
 
@@ -132,7 +132,7 @@ def _read_ledger(connection: Connection, venue: str, own: list[int], as_of: date
     is_last = and_(*(marks.c[name] == last.c[name] for name in ("account_id", "at", "revision")))
     is_quoted = case((marks.c.state == "quoted", 1), else_=0).label("is_quoted")
     marked = known(marks, *marks.c["at", "instrument_row", "price"], is_quoted).order_by(marks.c.at)
-    made = select(decisions.c.id).select_from(join_decisions()).where(accounts.c.id.in_(own))
+    made = account_decisions(decisions.c.id).where(accounts.c.id.in_(own))
     weights = select(*orders.c["decision_id", "instrument_row", "amount"]).order_by(orders.c.decision_id)
     # Decisions of the system are no answers.
     answers = (

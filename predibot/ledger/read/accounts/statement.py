@@ -10,18 +10,17 @@ from sqlalchemy import Connection, Row, Text, and_, case, cast, func, or_, selec
 
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import asset_name
-from predibot.domain.price import EQUITY, SIDES, Side
+from predibot.domain.price import EQUITY, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.read.accounts.as_of import accounts_as_of
 from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
 from predibot.ledger.read.accounts.decisions import decisions_by
 from predibot.ledger.read.row_filter import is_bot
-from predibot.ledger.rows_by import rows_by
 from predibot.ledger.write.accounts import accounts, journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders
 from predibot.ledger.write.events import instruments, markets
-from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
+from predibot.ledger.write.prices_and_resolutions import CAUSE_OF_BOOKING, paid_by, resolutions
 from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import turns
 from predibot.rows import grouped
@@ -263,7 +262,7 @@ def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) ->
         .where(orders.c.decision_id.in_(own))
         .order_by(orders.c.decision_id, orders.c.number)
     )
-    return rows_by(connection, statement, "decision_id")
+    return grouped((row.decision_id, row) for row in connection.execute(statement))
 
 
 def _read_journal(connection: Connection, account: int, as_of: datetime) -> tuple[JournalLine, ...]:
@@ -275,21 +274,14 @@ def _read_journal(connection: Connection, account: int, as_of: datetime) -> tupl
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
         .outerjoin(decisions, decisions.c.id == journal.c.decision_id)
         .outerjoin(runs, runs.c.id == decisions.c.run_id)
-        .outerjoin(
-            resolutions,
-            and_(resolutions.c.market_row == journal.c.market_row, resolutions.c.revision == journal.c.revision),
-        )
+        .outerjoin(resolutions, CAUSE_OF_BOOKING)
         .where(journal.c.account_id == account, journal.c.at <= as_of)
         .order_by(journal.c.number)
     )
-    booked = list[JournalLine]()
-    for row in connection.execute(statement):
-        number = row.outcome if row.side is None else SIDES.index(row.side)
-        paid = None if number is None or row.settled_at is None else resolution_of(row).of_outcome(number)
-        yes = None if row.outcome is not None else row.payout_yes
-        cells: tuple[Any, ...] = (*row[:9], yes, None if paid is None else paid.payout_yes)
-        booked.append(JournalLine(*cells))
-    return tuple(booked)
+    return tuple(
+        JournalLine(*(*row[:9], None if row.outcome is not None else row.payout_yes, paid_by(row)))
+        for row in connection.execute(statement)
+    )
 
 
 def list_rationales(

@@ -9,11 +9,11 @@ from sqlalchemy import Connection, Integer, Row, Select, Text, bindparam, case, 
 
 from predibot.domain.price import EQUITY
 from predibot.ledger.read.row_filter import RowFilter, is_bot
-from predibot.ledger.rows_by import rows_by
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, forecasts, orders, sources
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.runs import runs, with_decisions
+from predibot.rows import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,11 @@ def details_of(connection: Connection, row_filter: RowFilter) -> Mapping[tuple[s
         *row_filter.conditions(connection)
     )
     keys = {id: (run, bot, subject) for id, run, bot, subject in connection.execute(named)}
-    ids = {"ids": list(keys)}
-    stored = [rows_by(connection, each, "decision_id", ids) for each in (_ORDERS, _FILLS, _SOURCES)] if keys else []
+    stored = [
+        grouped((row.decision_id, row) for row in connection.execute(statement, {"ids": list(keys)}))
+        for statement in (_ORDERS, _FILLS, _SOURCES)
+        if keys
+    ]
     return {key: DecisionDetails(*(tuple(found[id]) for found in stored)) for id, key in keys.items()}
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, select
 
-from predibot.ledger.rows_by import rows_by
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.events import events, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import resolutions
@@ -42,7 +41,7 @@ def revisions_of(connection: Connection, event_ids: Sequence[str]) -> Mapping[st
         .where(events.c.event_id.in_(event_ids))
         .order_by(markets.c.id, resolutions.c.effective_at, resolutions.c.revision)
     )
-    return rows_by(connection, statement, "event_id")
+    return grouped((row.event_id, row) for row in connection.execute(statement))
 
 
 def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime, tuple[str, ...]]]:

@@ -7,16 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, Subquery, func, literal, select, union_all
 
-from predibot.ledger.rows_by import rows_by
-from predibot.ledger.schema.tables import NewsRow
-from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.news import news
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.rows import grouped
 
-_news = table_of(NewsRow)
 _MOST_OF_EVENT = 200
 
 
@@ -41,13 +38,13 @@ def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Date
     at_venue = events.c.venue == venue
     columns = (events.c.event_id, *sources.c["published_at", "title", "text", "final_url"])
     pages = _pages(*columns).where(at_venue, decisions.c.decided_at <= as_of, sources.c.published_at <= as_of)
-    of_headline = _headlines(events.c.event_id, *_news.c["published_at", "title", "url"])
-    headlines = of_headline.where(at_venue, runs.c.as_of <= as_of, _news.c.published_at <= as_of)
+    of_headline = _headlines(events.c.event_id, *news.c["published_at", "title", "url"])
+    headlines = of_headline.where(at_venue, runs.c.as_of <= as_of, news.c.published_at <= as_of)
     found: dict[tuple[datetime, str, str], set[str]] = {}
     for event_id, at, title, text, final_url in connection.execute(pages):
         found.setdefault((at, title, final_url or text), set()).add(event_id)
     addresses: dict[tuple[datetime, str], str] = {}
-    for event_id, at, title, url in connection.execute(headlines.order_by(_news.c.url.nulls_last())):
+    for event_id, at, title, url in connection.execute(headlines.order_by(news.c.url.nulls_last())):
         # A headline that several runs found at different addresses counts once.
         found.setdefault((at, title, addresses.setdefault((at, title), url or "")), set()).add(event_id)
     ordered = sorted(found.items(), key=lambda each: (-each[0][0].timestamp(), *each[0][1:]))
@@ -68,11 +65,11 @@ def _headlines(*columns: Any) -> Select[Any]:
     """Return a statement over the headlines that runs found, those of void runs apart."""
     return (
         select(*columns)
-        .select_from(_news)
-        .join(runs, runs.c.id == _news.c.run_id)
-        .join(markets, markets.c.id == _news.c.market_row)
+        .select_from(news)
+        .join(runs, runs.c.id == news.c.run_id)
+        .join(markets, markets.c.id == news.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .where(_news.c.number > 0, runs.c.voided_at.is_(None))
+        .where(news.c.number > 0, runs.c.voided_at.is_(None))
     )
 
 
@@ -85,13 +82,13 @@ def news_of_events(connection: Connection, event_ids: Sequence[str]) -> Mapping[
         dated(events.c.event_id, *table.c["published_at", "title"]).where(
             events.c.event_id.in_(event_ids), table.c.published_at.is_not(None)
         )
-        for dated, table in ((_pages, sources), (_headlines, _news))
+        for dated, table in ((_pages, sources), (_headlines, news))
     )
     both = pages.union(headlines).subquery()
     place = func.row_number().over(partition_by=both.c.event_id, order_by=(both.c.published_at.desc(), both.c.title))
     placed = select(both, place.label("place")).subquery()
     newest = select(placed).where(placed.c.place <= _MOST_OF_EVENT).order_by(placed.c.place.desc())
-    return rows_by(connection, newest, "event_id")
+    return grouped((row.event_id, row) for row in connection.execute(newest))
 
 
 def count_shown(
@@ -146,8 +143,8 @@ def _select_shown(market: str, since: datetime | None, until: datetime | None) -
     headlines = (
         _headlines(*runs.c["slot_at", "recipe"], runs.c.key.label("run"), literal("").label("bot"))
         .add_columns(events.c.event_id, markets.c.market_id, func.coalesce(markets.c.question, "").label("asset"))
-        .add_columns(_news.c.title.label("name"), *_news.c["snippet", "published_at"])
-        .add_columns(func.coalesce(_news.c.url, "").label("url"))
+        .add_columns(news.c.title.label("name"), *news.c["snippet", "published_at"])
+        .add_columns(func.coalesce(news.c.url, "").label("url"))
     )
     pages = (
         _pages(*runs.c["slot_at", "recipe"], runs.c.key.label("run"), bots.c.name.label("bot"))
