@@ -264,7 +264,7 @@ def all_pages() -> dict[str, Callable[..., WebPage]]:
 
 
 def _html(
-    templates: Templates, cache: LedgerCache, request: Request, template: str, code: int = 200, **shown: Any
+    templates: Templates, cache: LedgerCache, request: Request, template: str, code: int = 200, /, **shown: Any
 ) -> Response:
     asked, ledger = dict(request.query_params), cache.store.address
     with figures.in_currency(cache.currency(asked)):

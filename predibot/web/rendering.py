@@ -54,16 +54,24 @@ class Templates:
             auto_reload=False,
         )
 
+        # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
         @pass_context
         def link(_page: Context, path: str, **asked: object) -> str:
             return address(path, **asked)
 
-        # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
-        self._environment.filters.update(line=line, lines=lines, outside=outside, at=format_instant, link=link)
-        self._environment.filters.update(lede=lede, across=across, down=down)
         # The pages of a site show one state of the ledger.
         keep: Callable[[Any], Any] = (lambda work: work) if live else lru_cache(maxsize=None)
-        self._environment.filters["colour"] = keep(partial(frame.colour, cache))
+        self._environment.filters.update(
+            line=line,
+            lines=lines,
+            outside=outside,
+            at=format_instant,
+            link=link,
+            lede=lede,
+            across=across,
+            down=down,
+            colour=keep(partial(frame.colour, cache)),
+        )
         around = keep(self._render_around)
         self._environment.globals.update(
             figures=figures,

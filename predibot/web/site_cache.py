@@ -80,8 +80,8 @@ class SiteCache(LedgerCache):
         if work in loaded and isinstance(which := asked[0], RowFilter):
             id = which.event or which.subject or ""
             if id in self.decisions:
-                one_run = which.run is not None
-                rows = self.of_runs[work].get((id, which.run or ""), ()) if one_run else loaded[work].get(id, ())
+                of_event = loaded[work].get(id, ())
+                rows = of_event if which.run is None else self.of_runs[work].get((id, which.run), ())
                 return cast(Value, tuple(each for each in rows if which.has_bot(each.bot)))
         if work in self.of_ids and isinstance(ids := asked[0], tuple) and self.decisions.keys() >= set(ids):
             # A key is an id, or a venue with it.

@@ -354,12 +354,16 @@ def test_events_and_fills_are_shown_in_the_currency_of_their_venue_whatever_was_
             for each in listed
             if each.venue == "sandbox_mana"
         ]
-        ids = [{each.event_id for each in listed if each.venue == name} for name in ("sandbox", "sandbox_mana")]
+        currencies = ("sandbox", "sandbox_mana")
+        ids = [{each.event_id for each in listed if each.venue == name} for name in currencies]
         of_dollars, of_mana = (
             {"M$" in browser.get("/event", params={"id": name}).text for name in own - other}
             for own, other in (ids, ids[::-1])
         )
         beside = browser.get("/side-by-side").text
+        bot = {"name": "random_bet"}
+        of_bot = [browser.get("/bot", params=bot | {"venue": f"{name}:events=40"}).text for name in currencies]
+    assert ["M$" in page for page in of_bot] == [False, True]
     assert ">sandbox_mana</td>" in beside and "events=40" not in beside
     assert all(">M$0.00</td>" in page and ">$0.000</td>" not in page for page in pages if " fill</caption>" in page)
     assert any(" fill</caption>" in page for page in pages)

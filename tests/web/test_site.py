@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import select_decisions
 from predibot.ledger.store import Store
 from predibot.web.feed import Feed
 from tests.acceptance.conftest import done_here, said_here
@@ -104,6 +106,10 @@ def test_narrower_sites_lose_pages_and_what_a_killed_call_left_out_is_written_an
     shutil.copytree(site, folder)
     narrow = said_here("publish", folder, "--ledger", played, "--json", "--since", "2026-01-11").document
     assert narrow["removed"] > 0 and narrow["files"] == len(contents(folder)) - 1
+    with Store.open_to_read(played) as store:
+        since = RowFilter(since=datetime(2026, 1, 11, tzinfo=UTC), items=False)
+        shown = store.run_read(lambda connection: select_decisions(connection, since))
+    assert len([*(folder / "decision").iterdir()]) == len(shown)
     # Killed while pages were written: the journal says which, some pages are missing, one is not needed.
     manifest = json.loads((folder / "predibot-site.json").read_text())
     gone = sorted(manifest["files"])[::3]
