@@ -1,7 +1,6 @@
 """Decisions of runs and their bets as arrays."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, and_, case, func, select
@@ -11,7 +10,7 @@ from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.ledger.cache import cache_of
 from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts, quotes
+from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts, of_same_market, quotes
 
 _RUNS_AT_ONCE = 50
 
@@ -86,10 +85,6 @@ def _read_decisions(connection: Connection, run_ids: Sequence[int]) -> Columns:
 
 
 def _read_bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
-
-    def same(table: Any) -> Any:
-        return and_(table.c.decision_id == bets.c.decision_id, table.c.market_row == bets.c.market_row)
-
     statement = (
         select(
             bets.c.decision_id.label("decision"),
@@ -104,8 +99,8 @@ def _read_bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
         )
         .join(decisions, decisions.c.id == bets.c.decision_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
-        .outerjoin(forecasts, same(forecasts))
-        .outerjoin(quotes, and_(same(quotes), quotes.c.role == "booked"))
+        .outerjoin(forecasts, of_same_market(forecasts, bets))
+        .outerjoin(quotes, and_(of_same_market(quotes, bets), quotes.c.role == "booked"))
         # An account's orders are no bets on events.
         .where(decisions.c.run_id.in_(run_ids), subjects.c.event_row.is_not(None))
     )

@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, and_, select
+from sqlalchemy import Connection, Select, select
 
-from predibot.ledger.read.outcomes import payouts
-from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.row_filter import RowFilter, payouts
 from predibot.ledger.read.rows_for_python import LedgerDecision, read_in_order, sort_rows
 from predibot.ledger.schema.column_types import bind_list
-from predibot.ledger.write.decisions import bets_of, forecasts
+from predibot.ledger.write.decisions import bets_of, forecasts, of_same_market
 from predibot.rows import grouped
 from predibot.scoring.metrics.returns import horizon_gains
 
@@ -77,10 +76,7 @@ def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list
             *booked.c["price_yes", "booked_usd"],
             *payouts.c["payout_yes", "settled_at"],
         )
-        .outerjoin(
-            booked,
-            and_(booked.c.decision_id == forecasts.c.decision_id, booked.c.market_row == forecasts.c.market_row),
-        )
+        .outerjoin(booked, of_same_market(booked, forecasts))
         .outerjoin(payouts, payouts.c.market_row == forecasts.c.market_row)
         .where(forecasts.c.decision_id.in_(bind_list(rows)))
         .order_by(forecasts.c.decision_id, forecasts.c.market_row)

@@ -9,8 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, case, func, or_, select, true
 
 from predibot.domain.price import EQUITY, highest_price
-from predibot.ledger.read.outcomes import payouts
-from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.row_filter import RowFilter, payouts
 from predibot.ledger.schema.column_types import bind_list, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.claims import subjects

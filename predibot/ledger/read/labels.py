@@ -12,7 +12,7 @@ from predibot.domain.decision import ITEM_SUBJECTS, LENIENT, Decision, Forecast,
 from predibot.domain.price import Instrument
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, orders
-from predibot.ledger.write.events import events, instruments, markets, run_events
+from predibot.ledger.write.events import NAME_OF_INSTRUMENT, events, instruments, markets, run_events
 from predibot.ledger.write.runs import StoredRun, read_runs, runs, with_decisions
 from predibot.rows import grouped
 
@@ -182,7 +182,7 @@ def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mappi
     decided = connection.execute(statement.where(decisions.c.status == "recorded")).all()
     rows = [row.id for row in decided]
     ordered = (
-        select(*orders.c["decision_id", "amount"], *instruments.c["venue", "kind", "instrument_id"])
+        select(*orders.c["decision_id", "amount"], *NAME_OF_INSTRUMENT)
         .join(instruments, instruments.c.id == orders.c.instrument_row)
         .where(orders.c.decision_id.in_(rows), orders.c.unit == "weight")
         .order_by(orders.c.decision_id, orders.c.number)

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, case, func, or_, select
 
 from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.domain.price import EQUITY, highest_price
@@ -20,7 +20,7 @@ from predibot.ledger.schema.column_types import bind_list, from_microseconds
 from predibot.ledger.schema.natural_keys import VOID
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import OPENED_MODEL, bets_of, bots, decisions, forecasts
+from predibot.ledger.write.decisions import OPENED_MODEL, bets_of, bots, decisions, forecasts, of_same_market
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import is_late, runs, with_decisions
@@ -323,7 +323,7 @@ def _forecasts(
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
         .join(markets, markets.c.id == forecasts.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .outerjoin(bets, and_(bets.c.decision_id == decisions.c.id, bets.c.market_row == forecasts.c.market_row))
+        .outerjoin(bets, of_same_market(bets, forecasts))
         .where(*row_filter.conditions(connection))
         .order_by(markets.c.market_id)
     )

@@ -12,9 +12,9 @@ from predibot.domain.budget import Spending
 from predibot.domain.schedule import SlotStatus
 from predibot.ledger.schema.tables import ResolutionRow, SlotRow
 from predibot.ledger.schema.upsert import table_of
-from predibot.ledger.write.claims import MAX_RETRIES, tasks
-from predibot.ledger.write.decisions import decisions
-from predibot.ledger.write.events import instruments, markets, run_events
+from predibot.ledger.write.claims import MAX_RETRIES, attempts, subjects, tasks
+from predibot.ledger.write.decisions import bots, decisions
+from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.runs import live_venues, runs
 from predibot.ledger.write.slots import read_slot
 from predibot.ledger.write.spending import reservations, spending
@@ -165,3 +165,23 @@ def spending_on(connection: Connection, day: datetime) -> Spending:
         for row in connection.execute(select(*columns).where(table.c.account == account)):
             total = total.plus(Exact(*row))
     return total.spending()
+
+
+def under_way(connection: Connection, now: datetime, most: int) -> Sequence[Row[Any]]:
+    """Return the decisions with a valid claim, and when their try began, latest first."""
+    named = (runs.c.key.label("run"), bots.c.name.label("bot"))
+    about = (subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
+    statement: Select[Any] = (
+        select(*named, *about, events.c.title, func.max(attempts.c.started_at).label("since"))
+        .select_from(tasks)
+        .join(runs, runs.c.id == tasks.c.run_id)
+        .join(bots, bots.c.id == tasks.c.bot_id)
+        .join(subjects, subjects.c.id == tasks.c.subject_row)
+        .outerjoin(events, events.c.id == subjects.c.event_row)
+        .outerjoin(attempts, and_(attempts.c.task_id == tasks.c.id, attempts.c.ended_at.is_(None)))
+        .where(tasks.c.status == "claimed", tasks.c.lease_until > now, runs.c.voided_at.is_(None))
+        .group_by(*named, *about, events.c.title, tasks.c.id)
+        .order_by(func.max(attempts.c.started_at).desc(), tasks.c.id)
+        .limit(most)
+    )
+    return connection.execute(statement).all()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from predibot.domain.account import JournalRow, MarkState, Mode
 from predibot.domain.clock import EPOCH
@@ -24,7 +24,7 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.claims import Claim, Claimant, claim, is_abandoned, subject_row, subjects, tasks
-from predibot.ledger.write.events import instrument_rows, instruments
+from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instrument_rows, instruments
 from predibot.ledger.write.runs import StoredRun
 
 accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
@@ -239,12 +239,11 @@ def read_journal(connection: Connection, account_id: int, *, behind: int = 0) ->
 
 def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, Price]:
     """Return the last price of each instrument an account had, from its valuations and orders."""
-    columns = instruments.c["venue", "kind", "instrument_id"]
-    marked = select(*columns, marks.c.price, marks.c.priced_at).join(
+    marked: Select[Any] = select(*NAME_OF_INSTRUMENT, marks.c.price, marks.c.priced_at).join(
         instruments, instruments.c.id == marks.c.instrument_row
     )
-    ordered = (
-        select(*columns, _orders.c.price, _decisions.c.decided_at)
+    ordered: Select[Any] = (
+        select(*NAME_OF_INSTRUMENT, _orders.c.price, _decisions.c.decided_at)
         .join(instruments, instruments.c.id == _orders.c.instrument_row)
         .join(_decisions, _decisions.c.id == _orders.c.decision_id)
         .where(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Subquery, and_, bindparam, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, bindparam, case, delete, func, insert, select
 
 from predibot.domain.decision import BookedOrder, Booking, Decision, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
@@ -56,6 +56,11 @@ _BETS = select(
 ).outerjoin(instruments, instruments.c.id == orders.c.instrument_row)
 bets = _BETS.subquery("bets")
 """Orders as bets on markets, positive for YES; a decision on an event has no other orders."""
+
+
+def of_same_market(one: Any, other: Any) -> ColumnElement[bool]:
+    """Return whether rows of two tables are of one market of one decision, to join them by."""
+    return and_(one.c.decision_id == other.c.decision_id, one.c.market_row == other.c.market_row)
 
 
 def bets_of(decision_rows: Any) -> Subquery:
@@ -223,10 +228,7 @@ def read_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision,
         .join(decisions, decisions.c.id == bets.c.decision_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(markets, markets.c.id == bets.c.market_row)
-        .outerjoin(
-            forecasts,
-            (forecasts.c.decision_id == bets.c.decision_id) & (forecasts.c.market_row == bets.c.market_row),
-        )
+        .outerjoin(forecasts, of_same_market(forecasts, bets))
         # An account's orders are no bets on events.
         .where(decisions.c.run_id == run_id, subjects.c.event_row.is_not(None))
         .order_by(bets.c.decision_id, bets.c.market_row)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Select, select, update
 
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Instrument, Side
@@ -16,6 +16,9 @@ from predibot.plugins.venues import venue_or_defaults
 
 events, markets, instruments = table_of(EventRow), table_of(MarketRow), table_of(InstrumentRow)
 run_events = table_of(RunEventRow)
+
+NAME_OF_INSTRUMENT = instruments.c["venue", "kind", "instrument_id"]
+"""The columns from which an `Instrument` is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +148,9 @@ def instrument_values(
 
 def instrument_rows(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, int]:
     """Return the row of each instrument, stored if it is new."""
-    columns = instruments.c["venue", "kind", "instrument_id", "id"]
-    statement = select(*columns).where(instruments.c.instrument_id.in_([each.id for each in wanted]))
+    statement: Select[Any] = select(*NAME_OF_INSTRUMENT, instruments.c.id).where(
+        instruments.c.instrument_id.in_([each.id for each in wanted])
+    )
     rows = {Instrument(*name): row for *name, row in connection.execute(statement)}
     if new := [instrument_values(each) for each in wanted if each not in rows]:
         insert_new(connection, InstrumentRow, new)

@@ -26,7 +26,7 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
-from predibot.ledger.write.events import instruments, market_ref, markets, parse_outcomes
+from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instruments, market_ref, markets, parse_outcomes
 
 turns = table_of(TurnRow)
 _bots, _decisions, _fills = table_of(BotRow), table_of(DecisionRow), table_of(FillRow)
@@ -35,7 +35,6 @@ _orders, _resolutions, _runs = table_of(OrderRow), table_of(ResolutionRow), tabl
 
 REMEMBERED = 10
 """How many past allocations a bot is shown."""
-_INSTRUMENT = instruments.c["venue", "kind", "instrument_id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def account_decisions(*columns: Any) -> Select[Any]:
 # Built once, because each decision runs them several times.
 _PENDING = (
     account_decisions(
-        *_orders.c["decision_id", "number", "amount", "unit", "side"], _decisions.c.decided_at, *_INSTRUMENT
+        *_orders.c["decision_id", "number", "amount", "unit", "side"], _decisions.c.decided_at, *NAME_OF_INSTRUMENT
     )
     .join(_orders, _orders.c.decision_id == _decisions.c.id)
     .join(instruments, instruments.c.id == _orders.c.instrument_row)
@@ -221,7 +220,7 @@ def sides_of(connection: Connection, wanted: Sequence[Instrument]) -> Mapping[In
 
 def sides_where(connection: Connection, *which: ColumnElement[bool]) -> Mapping[Instrument, MarketSide]:
     """Return market and outcome of all instruments under some conditions."""
-    statement: Select[Any] = select(*_INSTRUMENT, *instruments.c["side", "outcome", "market_row"])
+    statement: Select[Any] = select(*NAME_OF_INSTRUMENT, *instruments.c["side", "outcome", "market_row"])
     found = connection.execute(statement.where(instruments.c.market_row.is_not(None), *which))
     return {
         Instrument(venue, kind, name): MarketSide(market_row, outcome_number(side, outcome), outcome is not None)
@@ -237,7 +236,7 @@ def outcome_number(side: Side | None, outcome: int | None) -> int:
 def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, KnownMarket]:
     """Return the market of each instrument that is an outcome, the first known first."""
     statement = (
-        select(*_INSTRUMENT, markets, _events.c.event_id, _events.c.title)
+        select(*NAME_OF_INSTRUMENT, markets, _events.c.event_id, _events.c.title)
         .join(markets, markets.c.id == instruments.c.market_row)
         .join(_events, _events.c.id == markets.c.event_row)
         .where(instruments.c.instrument_id.in_([each.id for each in wanted]))

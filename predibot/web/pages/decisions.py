@@ -15,8 +15,7 @@ from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.trace_lines import TraceLines
 from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.event_facts import event_categories
-from predibot.ledger.read.outcomes import OUTCOMES
-from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.row_filter import OUTCOMES, RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
     LedgerDecision,

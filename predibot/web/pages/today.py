@@ -9,8 +9,9 @@ from sqlalchemy import Row
 
 from predibot.jobs.status import status_of
 from predibot.ledger.read.decision_lists import list_decisions
-from predibot.ledger.read.details.recent_settlements import list_settled_forecasts, under_way
+from predibot.ledger.read.details.settled_forecasts import list_settled_forecasts
 from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.standing import under_way
 from predibot.scoring.standing import BASELINES
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage, records

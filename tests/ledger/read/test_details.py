@@ -15,7 +15,8 @@ from predibot.ledger.read.accounts.statement import find_accounts, statement_of
 from predibot.ledger.read.details.bots import bot_setup, count_setups, evidence_of_bot
 from predibot.ledger.read.details.decisions import decision_details
 from predibot.ledger.read.details.events import find_related_events, labels_of_events, revisions_of
-from predibot.ledger.read.details.recent_settlements import list_settled_forecasts, under_way
+from predibot.ledger.read.details.settled_forecasts import list_settled_forecasts
+from predibot.ledger.read.standing import under_way
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions

@@ -10,8 +10,7 @@ from predibot.domain.resolution import Resolution
 from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.decision_traces import latest_of_bot
 from predibot.ledger.read.event_lists import list_events, open_positions
-from predibot.ledger.read.outcomes import OUTCOMES
-from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.row_filter import OUTCOMES, RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
     LedgerDecision,

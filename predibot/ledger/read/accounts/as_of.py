@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, Text, and_, case, cast, func, or_, select
+from sqlalchemy import Connection, Select, Table, Text, and_, case, cast, func, or_, select
 
 from predibot.domain.account import Account, JournalRow, MarkState
 from predibot.domain.price import EQUITY, Instrument
@@ -22,7 +22,7 @@ from predibot.games.settlement import settle
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
-from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions_of
 from predibot.ledger.write.turns import MarketSide, outcome_number, sides_where
 
@@ -146,8 +146,7 @@ def _read_journals(connection: Connection, own: Sequence[int], as_of: datetime) 
 
 
 def _instruments(connection: Connection, rows: set[int]) -> Mapping[int, Instrument]:
-    columns = instruments.c["id", "venue", "kind", "instrument_id"]
-    statement = select(*columns)
+    statement: Select[Any] = select(instruments.c.id, *NAME_OF_INSTRUMENT)
     if len(rows) < 10_000:
         statement = statement.where(instruments.c.id.in_(rows))
     return {row: Instrument(*name) for row, *name in connection.execute(statement)}
@@ -180,36 +179,23 @@ def _read_last_prices(connection: Connection, held: set[int], own: Sequence[int]
     return found
 
 
-def _last_valued_at(as_of: datetime) -> Any:
-    return (
-        select(func.max(valuations.c.at))
-        .where(valuations.c.account_id == accounts.c.id, valuations.c.at <= as_of)
-        .correlate(accounts)
-        .scalar_subquery()
-    )
+def _at_last_valuation(table: Table, own: Sequence[int], as_of: datetime, *names: str) -> Select[Any]:
+    """Return the statement of accounts with the rows of a table at their last valuation, its last revision last."""
+    earlier = valuations.alias("earlier")
+    last = select(func.max(earlier.c.at)).where(earlier.c.account_id == accounts.c.id, earlier.c.at <= as_of)
+    at_last = (table.c.account_id == accounts.c.id, table.c.at == last.correlate(accounts).scalar_subquery())
+    found = select(accounts.c.id, *(table.c[name] for name in names)).select_from(accounts).join(table, and_(*at_last))
+    return found.where(accounts.c.id.in_(own)).order_by(accounts.c.id, table.c.revision)
 
 
 def _read_values(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, tuple[datetime, float]]:
-    inner = valuations.alias("last")
-    statement = (
-        select(accounts.c.id, inner.c.at, inner.c.value_usd)
-        .select_from(accounts)
-        .join(inner, and_(inner.c.account_id == accounts.c.id, inner.c.at == _last_valued_at(as_of)))
-        .where(accounts.c.id.in_(own))
-        .order_by(accounts.c.id, inner.c.revision)
-    )
+    statement = _at_last_valuation(valuations, own, as_of, "at", "value_usd")
     # The last revision stays.
     return {account: (at, value) for account, at, value in connection.execute(statement)}
 
 
 def _read_marks(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, dict[Instrument, Mark]]:
-    statement = (
-        select(accounts.c.id, *marks.c["instrument_row", "price", "priced_at", "state"])
-        .select_from(accounts)
-        .join(marks, and_(marks.c.account_id == accounts.c.id, marks.c.at == _last_valued_at(as_of)))
-        .where(accounts.c.id.in_(own))
-        .order_by(accounts.c.id, marks.c.revision)
-    )
+    statement = _at_last_valuation(marks, own, as_of, "instrument_row", "price", "priced_at", "state")
     rows = connection.execute(statement).all()
     named = _instruments(connection, {row.instrument_row for row in rows})
     found = defaultdict[int, dict[Instrument, Mark]](dict)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, case, func, select
 
 from predibot.domain.event import Market
 from predibot.domain.price import Instrument, Quote
@@ -214,7 +214,7 @@ def _position_lines(
             source = None
             if mark is not None:
                 is_binary = market is not None and len(market.outcomes) == 2
-                name = _outcome_name(market_id, side if is_binary else None, instrument.id)
+                name = market_id if is_binary else instrument.id
                 # A market of two outcomes has prices of YES only.
                 of_yes = (round(price, 9) for price in (mark.price, 1.0 - mark.price))
                 source = next((sources[key] for p in of_yes if (key := (name, mark.priced_at, p)) in sources), None)
@@ -297,9 +297,10 @@ _MARK = "valuation"
 def _read_prices(connection: Connection, own: Sequence[int], as_of: datetime) -> tuple[SeenPrice, ...]:
     """Return every stored price up to an instant of the outcomes that accounts ever held; one of NO as 1 minus it."""
     held = select(journal.c.instrument_row).where(journal.c.account_id.in_(own), journal.c.shares != 0.0).distinct()
+    # Prices of an outcome are named by its market where that has two, else by the instrument.
+    name = case((instruments.c.side.is_not(None), markets.c.market_id), else_=instruments.c.instrument_id).label("name")
     statement = (
-        select(*instruments.c["id", "market_row", "side", "instrument_id"])
-        .add_columns(markets.c.market_id)
+        select(*instruments.c["id", "market_row", "side"], name)
         .join(markets, markets.c.id == instruments.c.market_row)
         .where(instruments.c.market_row.in_(select(instruments.c.market_row).where(instruments.c.id.in_(held))))
     )
@@ -311,15 +312,10 @@ def _read_prices(connection: Connection, own: Sequence[int], as_of: datetime) ->
     )
 
 
-def _outcome_name(market_id: str, side: str | None, instrument_id: str) -> str:
-    """Return the name of an outcome's prices: of two outcomes the market's, else the instrument's."""
-    return market_id if side is not None else instrument_id
-
-
 def _quote_prices(
     connection: Connection, own: Sequence[int], known: Mapping[int, Any], as_of: datetime
 ) -> Iterator[SeenPrice]:
-    named = {row.market_row: row.market_id for row in known.values() if row.side is not None}
+    named = {row.market_row: row.name for row in known.values() if row.side is not None}
     decided = select(journal.c.decision_id).where(journal.c.account_id.in_(own), journal.c.decision_id.is_not(None))
     prices = quotes.c["bid", "ask", "displayed", "last", "history"]
     statement = (
@@ -344,10 +340,9 @@ def _observed_prices(connection: Connection, known: Mapping[int, Any], as_of: da
     for instrument_row, packed in connection.execute(statement):
         points, _ = unpack_points([packed])
         row = known[instrument_row]
-        name = _outcome_name(row.market_id, row.side, row.instrument_id)
         for at, source, price in points.tolist():
             if (instant := from_microseconds(at)) <= as_of:
-                yield SeenPrice(name, instant, f"observed {SOURCES[source]}", price)
+                yield SeenPrice(row.name, instant, f"observed {SOURCES[source]}", price)
 
 
 def _mark_prices(
@@ -363,5 +358,4 @@ def _mark_prices(
     )
     for instrument_row, at, price in connection.execute(statement):
         row = known[instrument_row]
-        name = _outcome_name(row.market_id, row.side, row.instrument_id)
-        yield SeenPrice(name, at, _MARK, 1.0 - price if row.side == "NO" else price)
+        yield SeenPrice(row.name, at, _MARK, 1.0 - price if row.side == "NO" else price)

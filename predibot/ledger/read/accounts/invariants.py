@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, Select, and_, func, select
 
 from predibot.contracts import Game
 from predibot.domain.account import Account, JournalRow
@@ -24,7 +24,7 @@ from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, read_journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import ORDER_OF_FILL, bots, decisions, depth_from_json, fills, orders, quotes
-from predibot.ledger.write.events import instruments
+from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instruments
 from predibot.ledger.write.prices_and_resolutions import CAUSE_OF_BOOKING, paid_by, resolutions
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import pending_orders, turns
@@ -306,11 +306,9 @@ def _check_valuations(
 
 def _read_marks(connection: Connection, valuation: Any) -> dict[Instrument, Price]:
     same = [marks.c[name] == getattr(valuation, name) for name in ("account_id", "at", "revision")]
-    columns = (*instruments.c["venue", "kind", "instrument_id"], marks.c.priced_at, marks.c.price)
-    found = connection.execute(
-        select(*columns).join(instruments, instruments.c.id == marks.c.instrument_row).where(*same)
-    )
-    return {Instrument(row.venue, row.kind, row.instrument_id): Price(row.priced_at, row.price) for row in found}
+    statement: Select[Any] = select(*marks.c["priced_at", "price"], *NAME_OF_INSTRUMENT).where(*same)
+    found = connection.execute(statement.join(instruments, instruments.c.id == marks.c.instrument_row))
+    return {Instrument(*name): Price(priced_at, price) for priced_at, price, *name in found}
 
 
 def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Violation]:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from predibot.domain.account import JournalRow
 from predibot.domain.price import EQUITY, Instrument
@@ -15,7 +15,7 @@ from predibot.ledger.read.columns import read_columns
 from predibot.ledger.read.event_facts import read_run_markets
 from predibot.ledger.schema.column_types import MICROSECONDS, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
-from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import read_yes_paths, resolutions
 from predibot.rows import grouped
 from predibot.scoring.accounts.implied import implied_risk
@@ -75,8 +75,7 @@ def price_deviations(
     if not rows:
         return dict.fromkeys(journals, 0.0)
     held = {row.instrument for row in rows}
-    named = instruments.c["id", "venue", "kind", "instrument_id"]
-    statement = select(*named).where(instruments.c.venue == venue)
+    statement: Select[Any] = select(instruments.c.id, *NAME_OF_INSTRUMENT).where(instruments.c.venue == venue)
     row_of = {name: row for row, *of in connection.execute(statement) if (name := Instrument(*of)) in held}
     ids = np.array(sorted(row_of.values()), dtype=np.int64)
     column = {name: int(np.searchsorted(ids, row)) for name, row in row_of.items()}

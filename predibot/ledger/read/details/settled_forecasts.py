@@ -1,17 +1,17 @@
-"""Forecasts of one bot that had settled before an instant, of all runs in which it was the same bot."""
+"""Settled forecasts: those on the markets that settled last, and those of one bot before an instant."""
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
 
 from predibot.domain.resolution import SettledForecast
 from predibot.ledger.read.details.bot_kinship import specification
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, of_same_market
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import is_late, live_venues, runs, with_decisions
@@ -83,3 +83,46 @@ def _equal_bots(connection: Connection, own: Row[Any]) -> list[int]:
 
     wanted = whole(own, by_run[own.run_id])
     return [row.id for row in found if whole(row, by_run[row.run_id]) == wanted]
+
+
+def list_settled_forecasts(connection: Connection, most: int) -> Sequence[Row[Any]]:
+    """Return all forecasts on the markets that settled last, newest settlement first, then by time.
+
+    Markets without a forecast in a run that counts, or without a payout, are left out.
+    """
+    counted = (
+        with_decisions(forecasts.c.market_row)
+        .join(forecasts, forecasts.c.decision_id == decisions.c.id)
+        .where(runs.c.voided_at.is_(None))
+    )
+    last = (
+        select(*resolutions.c["market_row", "payout_yes", "settled_at"])
+        .where(_is_last(), resolutions.c.payout_yes.is_not(None), resolutions.c.market_row.in_(counted))
+        .order_by(resolutions.c.settled_at.desc(), resolutions.c.market_row)
+        .limit(most)
+        .subquery()
+    )
+    about = (markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
+    named = (bots.c.name.label("bot"), bots.c.strategy, runs.c.key.label("run"))
+    subject = (subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
+    columns = (*named, *subject, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
+    statement = (
+        with_decisions(*about, last.c.payout_yes, last.c.settled_at, *columns)
+        .join(forecasts, forecasts.c.decision_id == decisions.c.id)
+        .join(last, last.c.market_row == forecasts.c.market_row)
+        .join(markets, markets.c.id == forecasts.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .outerjoin(bets, of_same_market(bets, forecasts))
+        .where(runs.c.voided_at.is_(None))
+        .order_by(last.c.settled_at.desc(), markets.c.id, decisions.c.decided_at, decisions.c.id)
+    )
+    return connection.execute(statement).all()
+
+
+def _is_last() -> ColumnElement[bool]:
+    later = resolutions.alias("later")
+    known_later = or_(
+        later.c.effective_at > resolutions.c.effective_at,
+        and_(later.c.effective_at == resolutions.c.effective_at, later.c.revision > resolutions.c.revision),
+    )
+    return ~select(later.c.market_row).where(later.c.market_row == resolutions.c.market_row, known_later).exists()
