@@ -32,7 +32,7 @@ def graph(
     from predibot.related.filters import Filters
     from predibot.reports.pictures.files import write_graph
     from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
-    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.grid import print_grids
     from predibot.reports.terminal.terminal import print_line
     from predibot.scoring.records.part import Part
 
@@ -57,6 +57,4 @@ def graph(
         return
     console = output.report_console()
     print_line(console, sentence)
-    for grid in graph_grids(found, every_row=every):
-        console.print()
-        print_grid(console, grid)
+    print_grids(console, graph_grids(found, every_row=every))

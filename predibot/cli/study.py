@@ -131,18 +131,15 @@ def _check_exclusions(parameters: Iterable[StudyParameter], given: dict[str, Any
 
 
 def _show(report: StudyReport, *, json: bool) -> None:
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.terminal import print_line
+    from predibot.reports.terminal.grid import print_grids
+    from predibot.reports.terminal.terminal import print_lines
 
     if json:
         output.print_document(dict(report.document), exit_code=DONE)
         return
     console = output.report_console()
-    for line in report.lines:
-        print_line(console, line)
-    for table in report.tables:
-        console.print()
-        print_grid(console, table)
+    print_lines(console, report.lines)
+    print_grids(console, report.tables)
 
 
 def _show_tables(

@@ -11,18 +11,14 @@ from sqlalchemy import Row
 from predibot.domain.decision import BY_SYSTEM, counted_status
 from predibot.games.cohorts import DECIDES_AFTER, Member
 from predibot.games.positions import POSITION_STATES, PositionState
-from predibot.ledger.read.accounts.cohort_statement import (
-    CohortHoldings,
-    CohortStatement,
-    PositionLine,
-)
+from predibot.ledger.read.accounts.cohort_statement import CohortHoldings, CohortStatement, PositionLine
 from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value, number, under
 from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.grid import print_grids
+from predibot.reports.terminal.terminal import print_line, print_lines
 from predibot.reports.terminal.text import plain, within
 
 _SHOWN = 20
@@ -38,21 +34,16 @@ _STANDING_WORDS: Mapping[str, str] = {"playing": "bet"}
 def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> None:
     """Print a statement: open positions and the first rows of long tables, or with `full` all."""
     _print_head(console, found)
-    console.print()
-    print_grid(console, _members_grid(found))
-    for line in _failure_lines(found):
-        print_line(console, line)
+    print_grids(console, [_members_grid(found)])
+    print_lines(console, _failure_lines(found))
     every = found.held.lines
     lines = every if full else [line for line in every if line.position.is_open]
     ended = len(every) - len(lines)
-    for grid in (positions_grid(lines, bots=True, full=full), _shared_grid(found, full=full)):
-        if grid.rows:
-            console.print()
-            print_grid(console, grid)
+    grids = positions_grid(lines, bots=True, full=full), _shared_grid(found, full=full)
+    print_grids(console, (grid for grid in grids if grid.rows))
     if ended:
         print_line(console, f"{figures.things(ended, 'position')} that ended: --full", "dim")
-    for line in provenance_lines(found.held, full=full):
-        print_line(console, line)
+    print_lines(console, provenance_lines(found.held, full=full))
 
 
 def cohort_statement_grids(found: CohortStatement) -> tuple[Table, ...]:
@@ -96,10 +87,13 @@ def list_grid(found: Sequence[StoredCohort]) -> Table:
 
 def positions_grid(lines: Sequence[PositionLine], *, bots: bool, full: bool = False) -> Table:
     """Return a table of positions; `bots` adds the column of their bots, `full` shows every row."""
-    shown = lines if full else lines[:_SHOWN]
-    left = len(lines) - len(shown)
-    more = f"{figures.things(left, 'more position')}: --full" if left else ""
-    return table_of("Positions", _POSITIONS if bots else _POSITIONS[1:], shown, [more])
+    return _first_rows("Positions", _POSITIONS if bots else _POSITIONS[1:], lines, "more position", full=full)
+
+
+def _first_rows(title: str, columns: Sequence[Column], rows: Sequence[object], noun: str, *, full: bool) -> Table:
+    left = 0 if full else max(0, len(rows) - _SHOWN)
+    more = f"{figures.things(left, noun)}: --full" if left else ""
+    return table_of(title, columns, rows if full else rows[:_SHOWN], [more])
 
 
 def position_document(line: PositionLine) -> Document:
@@ -275,10 +269,7 @@ _POSITIONS = (
 
 
 def _shared_grid(found: CohortStatement, *, full: bool) -> Table:
-    shared = found.shared if full else found.shared[:_SHOWN]
-    left = len(found.shared) - len(shared)
-    below = f"{figures.things(left, 'more market')}: --full" if left else ""
-    return table_of("Markets in common", _SHARED, shared, [below])
+    return _first_rows("Markets in common", _SHARED, found.shared, "more market", full=full)
 
 
 def _holders(holders: Sequence[tuple[str, str, float]]) -> str:

@@ -20,8 +20,8 @@ from predibot.reports.accounts.cohort_statement import (
 )
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.grid import print_grids
+from predibot.reports.terminal.terminal import print_line, print_lines
 from predibot.reports.terminal.text import plain, within
 from predibot.scoring.accounts.cohorts import Brier, implied_confidence_brier
 
@@ -42,40 +42,42 @@ def print_account(
 ) -> None:
     """Print a statement, the newest ten rows of long tables, or with `full` all, with prompts and answers."""
     _print_head(console, statement)
-    cohort = statement.cohort
-    held = _positions_grid(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=full)
-    prices = () if cohort is None else provenance_lines(cohort.held, full=full)
-    for grid, lines in (
-        (held, prices),
-        (_pending_grid(statement), ()),
-        (_settled_grid(statement, full=full), ()),
-        (_snapshots_grid(statement, full=full), ()),
-    ):
-        if grid.rows:
-            console.print()
-            print_grid(console, grid)
-            for line in lines:
-                print_line(console, line)
+    held, *others, journal = _grids(statement, full=full)
+    print_grids(console, [held] if held.rows else [])
+    if held.rows and statement.cohort is not None:
+        print_lines(console, provenance_lines(statement.cohort.held, full=full))
+    print_grids(console, (grid for grid in others if grid.rows))
     _print_allocations(console, statement, conversation_of, full=full)
-    console.print()
-    print_grid(console, _journal_grid(statement.journal, full=full))
+    print_grids(console, [journal])
     if not full:
         print_line(console, "--full shows every row, with the prompt and the answer of each allocation.", "dim")
 
 
 def statement_grids(statement: AccountStatement) -> tuple[Table, ...]:
     """Return every table of a statement, whole: what is held, what waits, what settled, and the journal."""
-    cohort, name = statement.cohort, statement.name
-    held = _positions_grid(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=True)
-    title = f"{name.game} of {name.recipe}, {name.mode}" + (f", cohort {name.subject}" if cohort is not None else "")
-    grids = (
-        held,
+    name = statement.name
+    of_week = "" if statement.cohort is None else f", cohort {name.subject}"
+    title = plain(f"{name.game} of {name.recipe}, {name.mode}{of_week}")
+    return tuple(replace(grid, title=f"{title}: {grid.title}") for grid in _grids(statement, full=True))
+
+
+def _grids(statement: AccountStatement, *, full: bool) -> tuple[Table, ...]:
+    cohort = statement.cohort
+    settled = [row for row in statement.journal if row.kind in _SETTLED]
+    # Of an account of a cohort, its last valuation of each day.
+    days = {each.at.date(): each for each in (_snapshots(statement) if cohort is not None else ())}
+    return (
+        _positions_grid(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=full),
         _pending_grid(statement),
-        _settled_grid(statement, full=True),
-        _snapshots_grid(statement, full=True),
-        _journal_grid(statement.journal, full=True),
+        _newest("What settled, and how", _SETTLEMENTS, settled, full=full),
+        _newest("Snapshots, the last of each day", _SNAPSHOTS, list(days.values()), full=full),
+        _newest("Journal", _JOURNAL, statement.journal, full=full),
     )
-    return tuple(replace(grid, title=f"{plain(title)}: {grid.title}") for grid in grids)
+
+
+def _newest(title: str, columns: Sequence[Column], rows: Sequence[object], *, full: bool) -> Table:
+    left = 0 if full else max(0, len(rows) - _SHOWN)
+    return table_of(title, columns, rows[left:], [f"{figures.things(left, 'older row')}: --full"] if left else ())
 
 
 def account_document(statement: AccountStatement, conversation_of: ConversationOf) -> Document:
@@ -122,14 +124,6 @@ def _snapshots(statement: AccountStatement) -> Iterator[AccountSnapshot]:
             continue
         bets = after[min(row.journal_number, len(after)) - 1]
         yield AccountSnapshot(*worth, sum(bet.won is not None for bet in bets), implied_confidence_brier(bets))
-
-
-def _snapshots_grid(statement: AccountStatement, *, full: bool) -> Table:
-    """Return the last valuation of each day of an account of a cohort; nothing for any other account."""
-    of_cohort = () if statement.cohort is None else _snapshots(statement)
-    days = list({each.at.date(): each for each in of_cohort}.values())
-    shown = days if full else days[-_SHOWN:]
-    return table_of("Snapshots, the last of each day", _SNAPSHOTS, shown, _more_line(days, full=full))
 
 
 def _cohort_document(found: CohortAccountPositions | None) -> Document:
@@ -191,17 +185,6 @@ def _pending_grid(statement: AccountStatement) -> Table:
     return table_of("Pending orders", columns, rows)
 
 
-def _settled_grid(statement: AccountStatement, *, full: bool) -> Table:
-    chosen = [row for row in statement.journal if row.kind in _SETTLED]
-    return table_of(
-        "What settled, and how", _SETTLEMENTS, chosen if full else chosen[-_SHOWN:], _more_line(chosen, full=full)
-    )
-
-
-def _journal_grid(journal: Sequence[JournalLine], *, full: bool) -> Table:
-    return table_of("Journal", _JOURNAL, journal if full else journal[-_SHOWN:], _more_line(journal, full=full))
-
-
 def _print_allocations(
     console: Console, statement: AccountStatement, conversation_of: ConversationOf, *, full: bool
 ) -> None:
@@ -221,8 +204,7 @@ def _print_allocations(
             print_line(console, f"   {'; '.join(notes)}", "dim")
         if full:
             _print_conversation(console, conversation_of(each))
-    for line in _factor_lines(statement):
-        print_line(console, line)
+    print_lines(console, _factor_lines(statement))
 
 
 def _print_conversation(console: Console, conversation: Conversation) -> None:
@@ -283,11 +265,6 @@ def _cause(row: JournalLine) -> str:
     if row.run is not None:
         return plain(row.run)
     return figures.MISSING if row.revision is None else f"resolution, revision {row.revision}"
-
-
-def _more_line(rows: Sequence[object], *, full: bool) -> tuple[str, ...]:
-    left = 0 if full else max(0, len(rows) - _SHOWN)
-    return (f"{figures.things(left, 'older row')}: --full",) if left else ()
 
 
 def _shares(shares: float) -> str:

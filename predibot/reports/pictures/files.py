@@ -42,16 +42,13 @@ def draw_files(pictures: Iterable[tuple[str, Picture]], folder: Path) -> list[Pa
 
 
 def write_svgs(pictures: Iterable[StudyPicture], folder: Path) -> list[Path]:
-    """Write an SVG file for each picture, and return the files; raise `UsageError` if the folder cannot be written."""
+    """Write an SVG file for each picture, and return the files; raise `OSError` if the folder cannot be written."""
+    folder.mkdir(parents=True, exist_ok=True)
     found = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for picture in pictures:
-            found.append(folder / f"{picture.name}.svg")
-            with whole_file(found[-1]) as file:
-                file.write(picture.file().encode())
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    for picture in pictures:
+        found.append(folder / f"{picture.name}.svg")
+        with whole_file(found[-1]) as file:
+            file.write(picture.file().encode())
     return found
 
 

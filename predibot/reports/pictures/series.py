@@ -13,6 +13,7 @@ from predibot.jobs.histories.ledger import LedgerHistory, WeightsHistory
 from predibot.reports import figures
 from predibot.reports.views.comparison import basis_note, correlation_note, short_figure
 from predibot.reports.views.effort import EFFORT_WORDS, effort_board
+from predibot.rows import grouped
 from predibot.scoring.accounts.market_weights import mean_of_bots
 from predibot.scoring.evaluation.comparison import Agreement
 from predibot.scoring.evaluation.effort import EFFORTS
@@ -262,9 +263,7 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
 
 def _boards(found: Iterable[BoardT], board_of: Callable[[BoardT], Hashable]) -> Iterator[tuple[str, list[BoardT]]]:
     """Yield what is on each board with the end of the names of its files, which is empty for the only board."""
-    boards: dict[Hashable, list[BoardT]] = {}
-    for each in found:
-        boards.setdefault(board_of(each), []).append(each)
+    boards = grouped((board_of(each), each) for each in found)
     for number, own in enumerate(boards.values(), start=1):
         yield "" if len(boards) == 1 else f"-{number}", own
 
@@ -286,10 +285,7 @@ def _mean_name(bots: int) -> str:
 
 
 def _mean(series: Mapping[str, Sequence[tuple[float, float]]], bots: Sequence[str]) -> list[tuple[float, float]]:
-    values: dict[float, list[float]] = {}
-    for bot in bots:
-        for at, value in series[bot]:
-            values.setdefault(at, []).append(value)
+    values = grouped(point for bot in bots for point in series[bot])
     return [(at, sum(found) / len(found)) for at, found in sorted(values.items())]
 
 

@@ -17,7 +17,7 @@ from predibot.reports.terminal.evaluation_grids import (
     table_grids,
 )
 from predibot.reports.terminal.grid import fit_columns, print_grid
-from predibot.reports.terminal.terminal import print_line, print_notes
+from predibot.reports.terminal.terminal import print_line, print_lines, print_notes
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
@@ -159,10 +159,8 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: ScreenOption
         print_notes(console, evaluation.notes)
     if shown.explain:
         console.print()
-        for line in _meanings([row for _, rows in boards for row in rows]):
-            print_line(console, line)
-    for line in () if shown.full else shown.next_steps:
-        print_line(console, line)
+        print_lines(console, _meanings([row for _, rows in boards for row in rows]))
+    print_lines(console, () if shown.full else shown.next_steps)
 
 
 def _print_below_boards(
@@ -201,11 +199,9 @@ def _print_accounts(console: Console, evaluation: Evaluation, shown: ScreenOptio
             console.print()
         legend = grid.legend_lines() if shown.explain else ()
         _print_some(console, replace(grid, legend=()), shown, f"--all, --json or --csv --table {table}")
-        for line in legend:
-            print_line(console, line, "dim")
+        print_lines(console, legend, "dim")
         print_notes(console, notes)
-    for line in agreement_lines(evaluation.agreements):
-        print_line(console, line)
+    print_lines(console, agreement_lines(evaluation.agreements))
 
 
 def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) -> Table:

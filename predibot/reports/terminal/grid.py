@@ -1,5 +1,7 @@
 """Tables on a screen; with little room they have fewer columns."""
 
+from collections.abc import Iterable
+
 from rich import table as rich_table
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -26,6 +28,13 @@ def print_grid(console: Console, table: Table) -> None:
         _print(console, f"no room for: {', '.join(dropped)}; a wider screen shows them", "dim")
     for line in (*table.below, *shown.legend_lines()):
         _print(console, line, "dim")
+
+
+def print_grids(console: Console, tables: Iterable[Table]) -> None:
+    """Print tables, each below an empty line."""
+    for table in tables:
+        console.print()
+        print_grid(console, table)
 
 
 def fit_columns(table: Table, room: int) -> tuple[Table, tuple[str, ...]]:

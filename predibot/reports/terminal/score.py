@@ -10,7 +10,7 @@ from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table
 from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line, print_notes
+from predibot.reports.terminal.terminal import print_line, print_lines, print_notes
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.leaderboard import more_events_text
 from predibot.scoring.evaluation.pairs import Pair
@@ -46,8 +46,7 @@ def print_bad_rows(console: Console, file: FileRows) -> None:
     """Print the bad rows after a report; nothing if all rows are good."""
     if file.bad_rows:
         console.print()
-    for line in bad_row_lines(file):
-        print_line(console, line)
+    print_lines(console, bad_row_lines(file))
 
 
 def comparison_document(pair: Pair) -> Document:

@@ -9,9 +9,9 @@ from predibot.ledger.read.details.bot_kinship import PromptPair
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.grid import print_grids
 from predibot.reports.terminal.score import needed_document
-from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.terminal import print_line, print_lines
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.leaderboard import more_events_text
 from predibot.scoring.evaluation.pairs import Pair
@@ -85,11 +85,8 @@ def _magnitude(value: float) -> str:
 
 def print_skill(console: Console, found: Skill, *, every_row: bool) -> None:
     """Print the sentences, then the table."""
-    for line in skill_lines(found):
-        print_line(console, line)
-    if found.tries:
-        console.print()
-        print_grid(console, skill_table(found, every_row=every_row))
+    print_lines(console, skill_lines(found))
+    print_grids(console, [skill_table(found, every_row=every_row)] if found.tries else [])
 
 
 def skill_document(found: Skill) -> Document:

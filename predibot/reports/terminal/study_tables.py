@@ -13,7 +13,7 @@ from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.reports.study import Study, StudyTables
 from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.grid import print_grids
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.scoring.study_table import StudyTable
@@ -23,10 +23,8 @@ from predibot.whole_file import whole_file
 def print_tables(console: Console, study: Study, found: StudyTables, *, full: bool) -> None:
     """Print the tables that have a row, all or only the first ones, and the notes."""
     print_line(console, f"run {plain(found.run)}")
-    for table in found.tables:
-        if table.rows and (full or table.name in found.first):
-            console.print()
-            print_grid(console, table_grid(study, table))
+    shown = (table for table in found.tables if table.rows and (full or table.name in found.first))
+    print_grids(console, (table_grid(study, table) for table in shown))
     for note in found.notes:
         print_line(console, f"note: {plain(note)}")
     if not full:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from rich.console import Console
@@ -73,8 +73,7 @@ def print_decisions(console: Console, view: "DecideView") -> None:
         print_line(console, f"{plain(bot)}: {', '.join(_outcomes(decisions)) or 'nothing to decide'}")
     if not bots:
         print_line(console, "nothing decided")
-    for line in _retry_lines(view.decisions):
-        print_line(console, line)
+    print_lines(console, _retry_lines(view.decisions))
     if view.cost_usd is None:
         print_line(console, f"cost: {figures.cost_usd(view.cost_known_usd)} known, the rest unknown")
     elif view.cost_usd > 0.0:
@@ -267,6 +266,12 @@ def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NO
         print_line(console, f"note: {sentence(plain(note))}")
     if len(notes) > most:
         print_line(console, f"note: {len(notes) - most} more; --json has them all.")
+
+
+def print_lines(console: Console, lines: Iterable[str], style: str = "") -> None:
+    """Print each line whole."""
+    for line in lines:
+        print_line(console, line, style)
 
 
 def print_line(console: Console, line: str, style: str = "") -> None:

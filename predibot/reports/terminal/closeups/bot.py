@@ -9,8 +9,8 @@ from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value
 from predibot.reports.terminal.closeups.beliefs import coherence_document, exposure_document
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, positions_grid
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.grid import print_grids
+from predibot.reports.terminal.terminal import print_line, print_lines
 from predibot.reports.terminal.worst import print_worst, worst_documents
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.metrics.calibration import CalibrationBins
@@ -71,14 +71,9 @@ def _place(share: float) -> int:
 
 def print_bot(console: Console, history: BotHistory) -> None:
     """Print everything about a bot."""
-    for line in head_lines(history):
-        print_line(console, line)
-    if history.positions:
-        console.print()
-        print_grid(console, positions_grid(history.positions))
-    for grid in bot_grids(history):
-        console.print()
-        print_grid(console, grid)
+    print_lines(console, head_lines(history))
+    print_grids(console, [positions_grid(history.positions)] if history.positions else [])
+    print_grids(console, bot_grids(history))
     for scored in history.scored:
         print_reliability(console, scored)
     if history.scored:
@@ -93,8 +88,7 @@ def print_reliability(console: Console, scored: ScoredBot) -> None:
         return
     console.print()
     print_line(console, "Calibration: forecasts beside what happened", "bold")
-    for line in reliability_lines(bins):
-        print_line(console, line)
+    print_lines(console, reliability_lines(bins))
     print_line(console, LEGEND, "dim")
 
 

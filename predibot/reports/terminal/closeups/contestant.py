@@ -16,7 +16,7 @@ from predibot.recipe.recipe import BotSpec, Recipe, bot_as_data
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, table_of
-from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.grid import print_grids
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain, within
 
@@ -53,8 +53,7 @@ def print_contestant(
     for key, text in facts:
         print_line(console, f"{key:<{_KEY_CELLS}}{plain(hidden(text))}")
     if latest:
-        console.print()
-        print_grid(console, table_of("Its latest decisions", _LATEST, latest[:_SHOWN]))
+        print_grids(console, [table_of("Its latest decisions", _LATEST, latest[:_SHOWN])])
         print_line(
             console, f"`predibot report --bot {quote(name)}` shows its scores, `predibot trace` how agents decided."
         )

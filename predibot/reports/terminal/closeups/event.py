@@ -10,8 +10,8 @@ from predibot.reports import figures
 from predibot.reports.document import Document, document, under
 from predibot.reports.table import Column, table_of
 from predibot.reports.terminal.closeups.rows import slot_words
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.grid import print_grid, print_grids
+from predibot.reports.terminal.terminal import print_line, print_lines
 from predibot.reports.terminal.text import plain, within
 
 _SHOWN = 20
@@ -33,16 +33,14 @@ def print_event(console: Console, history: EventHistory, *, every_row: bool) -> 
     for market in history.markets:
         console.print()
         print_line(console, plain(market.market.question, _TITLE_CELLS) or figures.MISSING, "bold")
-        for line in _price_lines(market):
-            print_line(console, line)
+        print_lines(console, _price_lines(market))
         own = [each for each in history.forecasts if each.market_id == market.market.market_id]
         if own:
             shown = own if every_row else own[-_SHOWN:]
             print_grid(console, table_of("", _FORECASTS, shown, _more(len(own), len(shown))))
     if unanswered := [each for each in history.decisions if each.status != "recorded"]:
         last = unanswered if every_row else unanswered[-_SHOWN:]
-        console.print()
-        print_grid(console, table_of("Not answered", _UNANSWERED, last, _more(len(unanswered), len(last))))
+        print_grids(console, [table_of("Not answered", _UNANSWERED, last, _more(len(unanswered), len(last)))])
 
 
 def event_document(history: EventHistory) -> Document:

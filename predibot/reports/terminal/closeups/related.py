@@ -12,8 +12,8 @@ from predibot.related.neighbours import Neighbour
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number
 from predibot.reports.table import Column, table_of
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.grid import print_grids
+from predibot.reports.terminal.terminal import print_line, print_lines
 from predibot.reports.terminal.text import plain, within
 
 _SHOWN = 10
@@ -32,8 +32,7 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
         f"{figures.count(found.own_markets)} of this event compared; "
         f"texts by {plain(relations.text_port, 60)}",
     )
-    for line in _left_out_lines(relations):
-        print_line(console, line)
+    print_lines(console, _left_out_lines(relations))
     shown = found.neighbours if every_row else found.neighbours[:_SHOWN]
     if not shown:
         if found.own_markets:
@@ -49,8 +48,7 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
         Column("words", "words", _list_labels, 2, kind="text"),
     )
     more = f"The first {len(shown)} of {len(found.neighbours):,}; --all or --json has them all."
-    console.print()
-    print_grid(console, table_of("", columns, shown, [more] if len(shown) < len(found.neighbours) else ()))
+    print_grids(console, [table_of("", columns, shown, [more] if len(shown) < len(found.neighbours) else ())])
 
 
 def _list_labels(labels: Sequence[str]) -> str:
