@@ -7,9 +7,9 @@ null and "" mean "not stated"; anything else that cannot be read is refused, nev
 import json
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ValidationError
 
@@ -30,6 +30,7 @@ LATEST_UNIX_SECONDS = 32_503_680_000
 TOKEN_ID = re.compile(r"[0-9]{1,80}")
 CONDITION_ID = re.compile(r"0x[0-9a-f]{64}")
 _VENUE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
+_T = TypeVar("_T")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _DECODER = json.JSONDecoder(parse_constant=str)
 """Made once, because a list of events contains a hundred thousand texts of JSON."""
@@ -128,22 +129,6 @@ def optional_amount(value: object) -> float | None:
     if number is not None and number < 0.0:
         raise ValueError(f"{short_repr(value)} is below zero")
     return number
-
-
-def volume_or_none(value: object) -> float | None:
-    """Return a volume; None where none is stated, or a venue states one below zero, "NaN" or "12,345"."""
-    try:
-        return optional_amount(value)
-    except ValueError:
-        return None
-
-
-def flag_or_none(value: object) -> bool | None:
-    """Return a truth value; None where none is stated, or it cannot be one."""
-    try:
-        return optional_flag(value)
-    except ValueError:
-        return None
 
 
 def optional_price(value: object) -> float | None:
@@ -277,10 +262,24 @@ def condition_id(value: object) -> str | None:
     return value
 
 
+def or_none(read: Callable[[object], _T | None]) -> Callable[[object], _T | None]:
+    """Return a reader that takes what cannot be read for what is not stated."""
+
+    def read_leniently(value: object) -> _T | None:
+        try:
+            return read(value)
+        except ValueError:
+            return None
+
+    return read_leniently
+
+
+volume_or_none = or_none(optional_amount)
+"""Returns a volume; None where none is stated, or a venue states one below zero, "NaN" or "12,345"."""
 OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
 KnownVolume = Annotated[float | None, BeforeValidator(volume_or_none)]
 KnownSize = Annotated[KnownVolume, AfterValidator(lambda number: number or None)]
-KnownFlag = Annotated[bool | None, BeforeValidator(flag_or_none)]
+KnownFlag = Annotated[bool | None, BeforeValidator(or_none(optional_flag))]
 OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
 Price = Annotated[float, BeforeValidator(require_price)]
 
@@ -290,19 +289,11 @@ def end_or_none(instant: datetime | None) -> datetime | None:
     return instant if instant is not None and EARLIEST_END <= instant < LATEST_END else None
 
 
-def opening_or_none(value: object) -> datetime | None:
-    """Return the instant at which something opened, or None if it is missing or unreadable."""
-    try:
-        return end_or_none(optional_instant(value))
-    except ValueError:
-        return None
-
-
 Number = Annotated[float, BeforeValidator(require_number)]
 OptionalFlag = Annotated[bool | None, BeforeValidator(optional_flag)]
 OptionalInstant = Annotated[datetime | None, BeforeValidator(optional_instant)]
 KnownEnd = Annotated[OptionalInstant, AfterValidator(end_or_none)]
-KnownOpening = Annotated[datetime | None, BeforeValidator(opening_or_none)]
+KnownOpening = Annotated[datetime | None, BeforeValidator(or_none(lambda value: end_or_none(optional_instant(value))))]
 ShortText = Annotated[str, BeforeValidator(short_text)]
 StatedText = Annotated[str, BeforeValidator(require_text)]
 LongText = Annotated[str, BeforeValidator(long_text)]

@@ -113,17 +113,14 @@ class SafeFetcher:
             found = self._request(target, deadline)
             if isinstance(found, Page):
                 return found
-            target = self._follow(target, found, visited)
-
-    def _follow(self, target: Target, location: str, visited: set[str]) -> Target:
-        if len(visited) > self.policy.max_redirects:
-            raise PageUnavailable(
-                f"{target.host} redirects more than {self.policy.max_redirects} times; try another source"
-            )
-        following = follow_redirect(target, location, allowed_private=self.policy.allowed_private)
-        if following.url in visited:
-            raise PageUnavailable(f"{target.host} redirects in a circle; try another source")
-        return following
+            if len(visited) > self.policy.max_redirects:
+                raise PageUnavailable(
+                    f"{target.host} redirects more than {self.policy.max_redirects} times; try another source"
+                )
+            following = follow_redirect(target, found, allowed_private=self.policy.allowed_private)
+            if following.url in visited:
+                raise PageUnavailable(f"{target.host} redirects in a circle; try another source")
+            target = following
 
     def _request(self, target: Target, deadline: Deadline) -> Page | str:
         """Return the page that one server answers, or the address it redirects to, without reading the body then."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.fetch import Page
-from predibot.research.pages.parser_messages import PageDate, PageSource, ParsedPage
+from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_pool import PARSERS, ParserPool
 
 _MOST_KEPT, _MOST_CHARACTERS = 256, 20_000_000
@@ -17,19 +17,13 @@ _kept: "OrderedDict[str, ParsedPage]" = OrderedDict()
 _keeping = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A page for an agent, and for the record."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading(ParsedPage):
+    """A page for an agent, and for the record; its text is a paragraph a line, without control characters."""
 
     url: str
     """After redirects."""
-    title: str
-    text: str
-    """A paragraph a line, without control characters."""
-    date: PageDate
     body_sha256: str
-    links: str
-    """A link a line: its words and its address."""
 
 
 def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
@@ -42,7 +36,7 @@ def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
     source = PageSource(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)
     parsed = _parse_cached(source, parsers, deadline)
     sha256 = hashlib.sha256(page.body).hexdigest()
-    return Reading(page.final_url, parsed.title, parsed.text, parsed.date, sha256, parsed.links)
+    return Reading(parsed.title, parsed.text, parsed.date, parsed.links, url=page.final_url, body_sha256=sha256)
 
 
 def _parse_cached(source: PageSource, parsers: ParserPool, deadline: Deadline) -> ParsedPage:

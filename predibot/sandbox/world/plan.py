@@ -203,14 +203,8 @@ class EventPlan:
         return max(market.decided_hour for market in self.markets)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """The structure of an event, before its markets get their details."""
-
-    wording: Wording
-    bounds: tuple[tuple[float, float], ...]
-    decided_hours: tuple[int, ...]
-    is_exclusive: bool = False
+_Span = tuple[float, float, int]
+"""The bounds of a market's YES, and the hour when it is decided."""
 
 
 def plan_event(draws: Draws, *, number: int, known_at_minute: int, born_minute: int, life_hours: int) -> EventPlan:
@@ -223,7 +217,7 @@ def plan_event(draws: Draws, *, number: int, known_at_minute: int, born_minute: 
     delay_minutes = _end_delay_minutes(traits[0], traits[1])
     last_hour = opens_hour + life_hours
     end_minute = max(born_minute, last_hour * MINUTES_AN_HOUR + delay_minutes)
-    shape = _make_shape(uniforms, opens_hour=opens_hour, last_hour=last_hour, end_minute=end_minute)
+    wording, spans = _choose_structure(uniforms, opens_hour=opens_hour, last_hour=last_hour, end_minute=end_minute)
     plan = EventPlan(
         number=number,
         known_at_minute=known_at_minute,
@@ -234,12 +228,13 @@ def plan_event(draws: Draws, *, number: int, known_at_minute: int, born_minute: 
         news_share=0.2 + 0.3 * traits[6],
         closing_share=0.05 + 0.3 * traits[7],
         news_count=1 + int(traits[8] * 6),
-        is_exclusive=shape.is_exclusive,
+        # Only brackets end above.
+        is_exclusive=any(high < math.inf for _, high, _ in spans),
         timestamp_digits=int(traits[9] * 7),
-        wording=shape.wording,
+        wording=wording,
         markets=(),
     )
-    return replace(plan, markets=_make_markets(draws, plan, shape, delay_minutes=delay_minutes))
+    return replace(plan, markets=_make_markets(draws, plan, spans, delay_minutes=delay_minutes))
 
 
 def _end_delay_minutes(chance: float, amount: float) -> int:
@@ -251,8 +246,12 @@ def _end_delay_minutes(chance: float, amount: float) -> int:
     return 0
 
 
-def _make_shape(uniforms: Iterator[float], *, opens_hour: int, last_hour: int, end_minute: int) -> _Shape:
-    """Return one of four structures: a single question, a ladder of levels, a series of dates, brackets."""
+def _choose_structure(
+    uniforms: Iterator[float], *, opens_hour: int, last_hour: int, end_minute: int
+) -> tuple[Wording, list[_Span]]:
+    """Return the words and markets of one of four structures: a single question, a ladder of levels, a series of dates,
+    brackets.
+    """
     category = choose_category(uniforms)
     kind, centre = next(uniforms), _normal(next(uniforms), next(uniforms))
     date = date_text(end_minute)
@@ -260,24 +259,24 @@ def _make_shape(uniforms: Iterator[float], *, opens_hour: int, last_hour: int, e
         wording = word_single(uniforms, category, date=date)
         if wording.outcomes[0] == "Yes" and next(uniforms) < 0.06:
             wording = replace(wording, outcomes=("No", "Yes"))
-        return _Shape(wording, ((centre, math.inf),), (last_hour,))
+        return wording, [(centre, math.inf, last_hour)]
     if kind < 0.65:
         rungs = 3 + int(4 * next(uniforms))
         gap = 0.25 + 0.35 * next(uniforms)
-        bounds = tuple((0.7 * centre + gap * (place - (rungs - 1) / 2), math.inf) for place in range(rungs))
-        return _Shape(word_ladder(uniforms, category, date=date, rungs=rungs), bounds, (last_hour,) * rungs)
+        levels = [0.7 * centre + gap * (place - (rungs - 1) / 2) for place in range(rungs)]
+        wording = word_ladder(uniforms, category, date=date, rungs=rungs)
+        return wording, [(level, math.inf, last_hour) for level in levels]
     if kind < 0.80:
         count = 2 + int(3 * next(uniforms))
-        hours = tuple(
-            opens_hour + max(place + 1, (last_hour - opens_hour) * (place + 1) // count) for place in range(count)
-        )
+        life_hours = last_hour - opens_hour
+        hours = [opens_hour + max(place, life_hours * place // count) for place in range(1, count + 1)]
         shift_minutes = end_minute - last_hour * MINUTES_AN_HOUR
         dates = [date_text(hour * MINUTES_AN_HOUR + shift_minutes) for hour in hours]
-        return _Shape(word_dates(uniforms, category, dates=dates), ((0.4 * centre, math.inf),) * count, hours)
+        return word_dates(uniforms, category, dates=dates), [(0.4 * centre, math.inf, hour) for hour in hours]
     count = 24 if next(uniforms) < 0.05 else 3 + int(7 * next(uniforms))
     edges = [-math.inf, *_bracket_edges(uniforms, count - 1), math.inf]
     wording = word_brackets(uniforms, category, date=date, count=count)
-    return _Shape(wording, tuple(pairwise(edges)), (last_hour,) * count, is_exclusive=True)
+    return wording, [(low, high, last_hour) for low, high in pairwise(edges)]
 
 
 def _bracket_edges(uniforms: Iterator[float], count: int) -> list[float]:
@@ -286,8 +285,10 @@ def _bracket_edges(uniforms: Iterator[float], count: int) -> list[float]:
     return [-1.8 + 3.6 * sum(widths[: place + 1]) / sum(widths) for place in range(count)]
 
 
-def _make_markets(draws: Draws, plan: EventPlan, shape: _Shape, *, delay_minutes: int) -> tuple[MarketPlan, ...]:
-    count = len(shape.bounds)
+def _make_markets(
+    draws: Draws, plan: EventPlan, spans: Sequence[_Span], *, delay_minutes: int
+) -> tuple[MarketPlan, ...]:
+    count = len(spans)
     traits = draws.uniform(
         "market",
         event=plan.number,
@@ -297,38 +298,36 @@ def _make_markets(draws: Draws, plan: EventPlan, shape: _Shape, *, delay_minutes
     weights = np.exp(1.2 * np.sqrt(-2 * np.log(traits[:, 0])) * np.cos(2 * np.pi * traits[:, 1]))
     shares = weights / weights.sum()
     return tuple(
-        _make_market(
-            plan, shape, index, traits[index].tolist(), share=float(shares[index]), delay_minutes=delay_minutes
-        )
-        for index in range(count)
+        _make_market(plan, span, index, traits[index].tolist(), share=float(shares[index]), delay_minutes=delay_minutes)
+        for index, span in enumerate(spans)
     )
 
 
 def _make_market(
-    plan: EventPlan, shape: _Shape, index: int, traits: list[float], *, share: float, delay_minutes: int
+    plan: EventPlan, span: _Span, index: int, traits: list[float], *, share: float, delay_minutes: int
 ) -> MarketPlan:
-    uniforms = iter(traits[2:])
-    tick = 0.001 if shape.is_exclusive or next(uniforms) < 0.6 else 0.01
+    uniforms, (low, high, decided_hour) = iter(traits[2:]), span
+    tick = 0.001 if plan.is_exclusive or next(uniforms) < 0.6 else 0.01
     ticks_wide = choose(uniforms, (0.5, 0.5, 1.0, 1.5, 2.0))
     is_wide, width = next(uniforms) < 0.08, next(uniforms)
     sided = next(uniforms)
-    end_minute = shape.decided_hours[index] * MINUTES_AN_HOUR + delay_minutes
+    end_minute = decided_hour * MINUTES_AN_HOUR + delay_minutes
     states_end = plan.end_minute is None or next(uniforms) >= 0.05
     return MarketPlan(
         index=index,
-        low=shape.bounds[index][0],
-        high=shape.bounds[index][1],
-        decided_hour=shape.decided_hours[index],
+        low=low,
+        high=high,
+        decided_hour=decided_hour,
         end_minute=max(plan.born_minute, end_minute) if states_end else None,
         tick=tick,
-        half_spread=0.06 + 0.07 * width if is_wide and not shape.is_exclusive else ticks_wide * tick,
-        one_sided="" if shape.is_exclusive or sided >= 0.04 else ("bid" if sided < 0.02 else "ask"),
+        half_spread=0.06 + 0.07 * width if is_wide and not plan.is_exclusive else ticks_wide * tick,
+        one_sided="" if plan.is_exclusive or sided >= 0.04 else ("bid" if sided < 0.02 else "ask"),
         trade_lag_hours=int(3 * next(uniforms)),
         share=share,
-        fee_rate=shape.wording.fee_rate if next(uniforms) < 0.5 else None,
+        fee_rate=plan.wording.fee_rate if next(uniforms) < 0.5 else None,
         arrays_as_text=next(uniforms) >= 0.1,
         numbers_as_text=next(uniforms) < 0.1,
-        outcomes=shape.wording.outcomes,
+        outcomes=plan.wording.outcomes,
     )
 
 

@@ -66,15 +66,9 @@ def _parse_milliseconds(value: object) -> datetime | None:
     return fields.unix_instant(number / 1000)
 
 
-def _opening_or_none(value: object) -> datetime | None:
-    try:
-        return fields.end_or_none(_parse_milliseconds(value))
-    except ValueError:
-        return None
-
-
 _Id = Annotated[str, BeforeValidator(manifold_id)]
 _Instant = Annotated[datetime | None, BeforeValidator(_parse_milliseconds)]
+_opening_or_none = fields.or_none(lambda value: fields.end_or_none(_parse_milliseconds(value)))
 
 
 class _EndWire(Wire):

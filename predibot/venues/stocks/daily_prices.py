@@ -1,7 +1,7 @@
 """Daily prices of stocks as a provider states them: one row a trading day, valid or left out with a reason."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Protocol
@@ -17,25 +17,16 @@ _SHOWN = 3
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def _parse_price(value: object) -> float:
-    number = fields.require_number(value)
-    if not 0.0 < number <= HIGHEST_PRICE_USD:
-        raise ValueError(f"{fields.short_repr(value)} is not a price above 0")
-    return number
+def _number(fits: Callable[[float], bool], fault: str) -> BeforeValidator:
+    """Return the parser of a stated number that fits; another one's error says its fault."""
 
+    def parse(value: object) -> float:
+        number = fields.require_number(value)
+        if not fits(number):
+            raise ValueError(f"{fields.short_repr(value)} {fault}")
+        return number
 
-def _parse_amount(value: object) -> float:
-    number = fields.require_number(value)
-    if number < 0.0:
-        raise ValueError(f"{fields.short_repr(value)} is below zero")
-    return number
-
-
-def _parse_split(value: object) -> float:
-    number = fields.require_number(value)
-    if not 1.0 / LARGEST_SPLIT <= number <= LARGEST_SPLIT:
-        raise ValueError(f"{fields.short_repr(value)} is not a number of new shares for an old one")
-    return number
+    return BeforeValidator(parse)
 
 
 def _parse_day(value: object) -> date:
@@ -44,8 +35,14 @@ def _parse_day(value: object) -> date:
     return date.fromisoformat(value[:10])
 
 
-_Price = Annotated[float, BeforeValidator(_parse_price)]
-_Amount = Annotated[float, BeforeValidator(_parse_amount)]
+_Price = Annotated[float, _number(lambda usd: 0.0 < usd <= HIGHEST_PRICE_USD, "is not a price above 0")]
+_Amount = Annotated[float, _number(lambda amount: amount >= 0.0, "is below zero")]
+_Split = Annotated[
+    float,
+    _number(
+        lambda shares: 1.0 / LARGEST_SPLIT <= shares <= LARGEST_SPLIT, "is not a number of new shares for an old one"
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class DayPrices:
     """As stated now, with all later splits and dividends in it."""
     dividend_usd: _Amount
     """USD a share, on its ex-date."""
-    split: Annotated[float, BeforeValidator(_parse_split)]
+    split: _Split
     """New shares an old one, from the day's open on."""
 
 

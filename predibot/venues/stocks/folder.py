@@ -1,7 +1,5 @@
 """A folder of daily prices as arrays, with a remark on whatever in it is no price."""
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ from predibot.venues.stocks.recording import (
     MAX_TABLE_BYTES,
     SECTORS_FILE,
     list_tickers,
+    read_csv,
 )
 
 Days = NDArray[np.datetime64]
@@ -301,16 +300,8 @@ def _split_table(path: Path) -> tuple[list[str], bytes]:
 
 
 def _read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    try:
-        table = csv.DictReader(
-            io.StringIO(plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig"), newline=""), strict=True
-        )
-        rows = [(table.line_num, row) for row in table]
-        names = [name.strip() for name in table.fieldnames or ()]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, csv.Error) as error:
-        raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
+    stated, rows = read_csv(path) or (columns, [])
+    names = [name.strip() for name in stated]
     if len(set(names)) < len(names):
         raise VenueChanged(f"{path} names a column twice; keep one")
     if set(columns) - set(names):

@@ -296,20 +296,26 @@ def _number_text(number: float) -> str:
     return f"{number:.10g}" if abs(number) < 1e10 else f"{number:.0f}"
 
 
-def _read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
+def read_csv(path: Path) -> tuple[Sequence[str], list[tuple[int, _Row]]] | None:
+    """Return a table's columns, and its rows with their lines; None where there is no file. A cell too many stands
+    under None, a missing one is None. Raises `UsageError` if it cannot be read.
+    """
     try:
         text = plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig")
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
-    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
+        table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         rows = [(table.line_num, row) for row in table]
-        if set(columns) - set(table.fieldnames or ()) or any(None in row or None in row.values() for _, row in rows):
-            raise csv.Error(f"it is no table with the columns {', '.join(columns)}")
-    except csv.Error as error:
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, csv.Error) as error:
         raise UsageError(f"{path} cannot be read: {error}; fix it, or delete the file") from None
+    return table.fieldnames or (), rows
+
+
+def _read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
+    names, rows = read_csv(path) or (columns, [])
+    if set(columns) - set(names) or any(None in row or None in row.values() for _, row in rows):
+        fault = f"it is no table with the columns {', '.join(columns)}"
+        raise UsageError(f"{path} cannot be read: {fault}; fix it, or delete the file")
     return rows
 
 

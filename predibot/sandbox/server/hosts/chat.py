@@ -70,7 +70,8 @@ def _completion(name: str, request: Mapping[str, Any], informed: InsiderChances,
         call = next_call(name, conversation, informed)
         if stocks:
             call = Call("final_answer", _stock_answer(name, stocks, conversation), "Answer: handed in")
-        message, reason = _call_message(call, digest, said=write_memory(conversation, call.action))
+        said = write_memory(conversation, call.action)
+        message, reason = _call_message(call.tool, json.dumps(call.arguments), digest, said=said), "tool_calls"
     else:
         answer = _stock_answer(name, stocks, conversation) if stocks else answer_of(name, conversation, informed)
         message, reason = {"role": "assistant", "content": json.dumps(answer)}, "stop"
@@ -113,11 +114,7 @@ def _wrap_completion(
     }
 
 
-def _call_message(call: Call, digest: str, *, said: str) -> tuple[dict[str, Any], str]:
-    return _call_message_from_text(call.tool, json.dumps(call.arguments), digest, said=said), "tool_calls"
-
-
-def _call_message_from_text(tool: str, arguments_json: str, digest: str, *, said: str) -> dict[str, Any]:
+def _call_message(tool: str, arguments_json: str, digest: str, *, said: str) -> dict[str, Any]:
     function = {"name": tool, "arguments": arguments_json}
     calls = [{"id": f"call_{digest[:16]}", "type": "function", "function": function}]
     return {"role": "assistant", "content": said, "tool_calls": calls}
@@ -132,8 +129,8 @@ def _without_markets(
     if name not in tools:
         return {"role": "assistant", "content": f"I am a {WORD}; I see no markets to forecast."}, "stop"
     schema = tools[name]["function"].get("parameters", {})
-    call = Call(name, {key: _example_value(schema["properties"][key]) for key in schema.get("required", ())}, "")
-    return _call_message(call, digest, said=f"I am a {WORD}.")
+    arguments = {key: _example_value(schema["properties"][key]) for key in schema.get("required", ())}
+    return _call_message(name, json.dumps(arguments), digest, said=f"I am a {WORD}."), "tool_calls"
 
 
 def _example_value(schema: Mapping[str, Any]) -> object:
@@ -160,7 +157,7 @@ def _bad_message(kind: str, conversation: ForecasterView, digest: str) -> tuple[
     reason = "length" if kind == "truncated" else "tool_calls"
     if "final_answer" not in conversation.tools:
         return {"role": "assistant", "content": text}, "length" if kind == "truncated" else "stop"
-    return _call_message_from_text("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
+    return _call_message("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
 
 
 def _wrong_bets(conversation: ForecasterView) -> str:
