@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from predibot.contracts import Progress
     from predibot.errors import PredibotError
     from predibot.jobs.replay.replay import ReplayInstant
-    from predibot.ledger.read.accounts.cohort_rows import LedgerCohort
+    from predibot.ledger.read.accounts.cohorts import LedgerCohort
     from predibot.ledger.read.labels import LedgerItem, LedgerLabel
     from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, LedgerRun
     from predibot.reports.views.decide import DecideView

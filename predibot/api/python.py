@@ -29,7 +29,7 @@ from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.part_location import find_recipe_name
 from predibot.jobs.replay.replay import ReplayInstant, plan_replay
-from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, select_cohorts
+from predibot.ledger.read.accounts.cohorts import LedgerCohort, select_cohorts
 from predibot.ledger.read.labels import LedgerItem, LedgerLabel, item_rows, label_rows, labelled_items
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (

@@ -73,10 +73,7 @@ def list_events(connection: Connection, events: Sequence[int]) -> Mapping[int, L
         select(*markets.c["id", "event_row", "question"], booked.c.price_yes)
         .add_columns(payouts.c.payout_yes, payouts.c.settled_at)
         .join(first, first.c.market_row == markets.c.id)
-        .outerjoin(
-            booked,
-            (booked.c.decision_id == first.c.decision_id) & (booked.c.market_row == markets.c.id),
-        )
+        .outerjoin(booked, (booked.c.decision_id == first.c.decision_id) & (booked.c.market_row == markets.c.id))
         .outerjoin(payouts, payouts.c.market_row == markets.c.id)
         .order_by(markets.c.id)
     )

@@ -70,18 +70,17 @@ def track_record(
     _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
     knowledge = _join_pooled(connection, made_in, head, listed["event_row"].astype(np.int64), settled_at)
     played = find_played_events(connection, venue, as_of, part)
+    kept = np.ones(len(head), np.bool_)
     if part.category is not None:
-        in_it = _is_of_category(head["event_row"], played, part.category)
-        head, bet = _select(in_it, head, bet)
-        knowledge = knowledge[in_it]
-    event_rows = _event_rows(connection, venue, head["event_row"])
+        kept = _is_of_category(head["event_row"], played, part.category)
+    event_rows = _event_rows(connection, venue, head["event_row"][kept])
     observed = read_observations(connection, venue, market_rows, as_of)
     asked_of = read_run_markets(connection, venue, part)
     if part.bots:
         rows = connection.execute(select(bots.c.id).where(is_bot(bots.c.name, part.bots))).scalars()
-        asked = np.isin(head["bot_id"], list(rows))
-        head, bet = _select(asked, head, bet)
-        knowledge = knowledge[asked]
+        kept &= np.isin(head["bot_id"], list(rows))
+    if not kept.all():
+        (head, bet), knowledge = _select(kept, head, bet), knowledge[kept]
     names, bot_index, baselines = _bots(connection, head["bot_id"])
     event, decision = head["event_row"].astype(np.int64), bet["decision"].astype(np.int64)
     categories, category = _categories(event, played)

@@ -14,14 +14,7 @@ from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
 from predibot.games.accounts import Journal, value_usd
 from predibot.games.cohorts import COHORT, week_of
-from predibot.ledger.schema.tables import (
-    AccountRow,
-    DecisionRow,
-    JournalEntryRow,
-    MarkRow,
-    OrderRow,
-    ValuationRow,
-)
+from predibot.ledger.schema.tables import AccountRow, DecisionRow, JournalEntryRow, MarkRow, OrderRow, ValuationRow
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.claims import Claim, Claimant, claim, is_abandoned, subject_row, subjects, tasks
 from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instrument_rows, instruments

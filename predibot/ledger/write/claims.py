@@ -144,11 +144,7 @@ def find_claim(connection: Connection, run_id: int, bot_id: int, subject: Subjec
         select(tasks.c.id, tasks.c.token, func.max(attempts.c.number))
         .join(attempts, attempts.c.task_id == tasks.c.id)
         .join(subjects, subjects.c.id == tasks.c.subject_row)
-        .where(
-            *_is_task_of(run_id, bot_id, subject),
-            tasks.c.owner == owner,
-            tasks.c.status == "claimed",
-        )
+        .where(*_is_task_of(run_id, bot_id, subject), tasks.c.owner == owner, tasks.c.status == "claimed")
         .group_by(tasks.c.id, tasks.c.token)
     ).first()
     return None if row is None else Claim(*row)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Subquery, and_, bindparam, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Select, Subquery, and_, bindparam, case, delete, func, insert, select
 
 from predibot.domain.decision import BookedOrder, Booking, Decision, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
@@ -30,6 +30,7 @@ from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, end_claim
 from predibot.ledger.write.events import Catalogue, instrument_rows, instruments, market_rows
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import add_decision_rows, fields_of, fill_rows, replace_pending
+from predibot.rows import grouped
 
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
@@ -216,8 +217,7 @@ def store_decision(
 
 def read_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
     """Return the decisions of a run with their bets, by bot in order of entry, then by subject."""
-    bets_of: dict[int, list[StoredBet]] = {}
-    query = (
+    query: Select[Any] = (
         select(
             bets.c.decision_id,
             markets.c.market_id,
@@ -233,8 +233,7 @@ def read_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision,
         .where(decisions.c.run_id == run_id, subjects.c.event_row.is_not(None))
         .order_by(bets.c.decision_id, bets.c.market_row)
     )
-    for decision_id, *values in connection.execute(query):
-        bets_of.setdefault(decision_id, []).append(StoredBet(*values))
+    bets_by = grouped((decision_id, StoredBet(*values)) for decision_id, *values in connection.execute(query))
     named = (bots.c.name.label("bot"), subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
     rows = connection.execute(
         with_decisions(decisions, *named, tasks.c.failures, tasks.c.next_try_at)
@@ -246,7 +245,7 @@ def read_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision,
     return tuple(
         StoredDecision(
             **{name: row[name] for name in taken},
-            bets=tuple(bets_of.get(row["id"], ())),
+            bets=tuple(bets_by[row["id"]]),
             notes=tuple(json.loads(row["notes_json"])),
         )
         for row in rows

@@ -16,14 +16,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, text, tuple_
 from predibot.domain.clock import format_instant
 from predibot.ledger.merkle_tree import leaf_hash, root_hash
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
-from predibot.ledger.schema.packed_receipts import (
-    CHECK_DIGITS,
-    DIGEST_DIGITS,
-    Key,
-    PackedRows,
-    pack_rows,
-    unpack_rows,
-)
+from predibot.ledger.schema.packed_receipts import CHECK_DIGITS, DIGEST_DIGITS, Key, PackedRows, pack_rows, unpack_rows
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, RowPart
 from predibot.ledger.schema.tables import POINT_BYTES, InstrumentRow, LedgerReceiptRow, PricePathRow
 from predibot.ledger.schema.upsert import table_of

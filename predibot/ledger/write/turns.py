@@ -27,6 +27,7 @@ from predibot.ledger.schema.tables import (
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
 from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instruments, market_ref, markets, parse_outcomes
+from predibot.rows import grouped
 
 turns = table_of(TurnRow)
 _bots, _decisions, _fills = table_of(BotRow), table_of(DecisionRow), table_of(FillRow)
@@ -129,10 +130,8 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
 def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, BookedOrder]], *, at: datetime) -> None:
     """Store the end of pending orders, with their fills behind those of their decision."""
     _end_pending(connection, [(pending, booked.status, booked.note) for pending, booked in ended], at=at)
-    by_decision: dict[int, list[tuple[int, Fill]]] = {}
-    for pending, booked in ended:
-        by_decision.setdefault(pending.decision_id, []).extend((pending.number, fill) for fill in booked.fills)
-    for decision_id, filled in by_decision.items():
+    done = ((pending.decision_id, (pending.number, fill)) for pending, booked in ended for fill in booked.fills)
+    for decision_id, filled in grouped(done).items():
         last = select(func.max(_fills.c.number)).where(_fills.c.decision_id == decision_id)
         first = (connection.execute(last).scalar() or 0) + 1
         add_decision_rows(connection, FillRow, decision_id, fill_rows(filled), first=first)
@@ -244,12 +243,7 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Ma
     )
     return {
         instrument: KnownMarket(
-            row.id,
-            row.event_id,
-            row.title,
-            row.question,
-            market_ref(row),
-            parse_outcomes(row.outcomes_json),
+            row.id, row.event_id, row.title, row.question, market_ref(row), parse_outcomes(row.outcomes_json)
         )
         for row in connection.execute(statement)
         if (instrument := Instrument(*row[:3])) in wanted

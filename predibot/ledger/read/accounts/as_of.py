@@ -25,6 +25,7 @@ from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions_of
 from predibot.ledger.write.turns import MarketSide, outcome_number, sides_where
+from predibot.rows import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +131,17 @@ def _last_price(side: MarketSide, seen: _LastPrices) -> tuple[datetime, float] |
 
 
 def _read_journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, Journal]:
-    statement = (
-        select(*journal.c["account_id", "kind", "at", "cash_usd", "shares"])
-        .add_columns(journal.c.instrument_row, journal.c.revision)
+    statement: Select[Any] = (
+        select(*journal.c["account_id", "kind", "at", "cash_usd", "shares", "instrument_row", "revision"])
         .where(journal.c.account_id.in_(own), journal.c.at <= as_of)
         .order_by(journal.c.account_id, journal.c.number)
     )
     rows = connection.execute(statement).all()
     named = _instruments(connection, {row.instrument_row for row in rows if row.instrument_row is not None})
-    found = defaultdict[int, list[JournalRow]](list)
-    for account, kind, at, cash_usd, shares, instrument, revision in rows:
-        entry = JournalRow(kind, at, cash_usd, named.get(instrument), shares, revision=revision)
-        found[account].append(entry)
+    found = grouped(
+        (account, JournalRow(kind, at, cash_usd, named.get(instrument), shares, revision=revision))
+        for account, kind, at, cash_usd, shares, instrument, revision in rows
+    )
     return {account: Journal().with_rows(entries) for account, entries in found.items()}
 
 

@@ -36,12 +36,7 @@ _WEEK = timedelta(days=7)
 
 
 def cohort_records(
-    connection: Connection,
-    venue: str,
-    as_of: datetime,
-    part: Part = EVERYTHING,
-    *,
-    archived: bool = False,
+    connection: Connection, venue: str, as_of: datetime, part: Part = EVERYTHING, *, archived: bool = False
 ) -> tuple[CohortsRecord, ...]:
     """Return the results of cohorts, by recipe, game, mode and methodology, as known at an instant.
 

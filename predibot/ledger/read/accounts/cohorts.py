@@ -1,4 +1,4 @@
-"""Cohorts with the accounts of their members, as of an instant, in a few queries for all."""
+"""Cohorts with the accounts of their members, as of an instant, in a few queries for all; and as rows for Python."""
 
 import json
 import math
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from sqlalchemy import Connection, and_, func, select
 
@@ -16,6 +17,7 @@ from predibot.domain.event import Market
 from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_start
 from predibot.games.positions import CohortPosition, PositionState, Standing, positions_of, standing_of
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
+from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.cohorts import cohorts
@@ -24,6 +26,7 @@ from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import frozen_events, runs
 from predibot.ledger.write.turns import turns
 from predibot.plugins.games import load_stored_game
+from predibot.rows import grouped
 
 _SHARED = ("recipe", "game", "mode", "methodology")
 """Columns that an account and its cohort share, beside venue and name."""
@@ -140,11 +143,7 @@ class MemberAccount:
 
 
 def read_cohorts(
-    connection: Connection,
-    as_of: datetime,
-    *,
-    venue: str | None = None,
-    recipe: str | None = None,
+    connection: Connection, as_of: datetime, *, venue: str | None = None, recipe: str | None = None
 ) -> tuple[StoredCohort, ...]:
     """Return the cohorts that have started by an instant, archived ones too, oldest first in each group.
 
@@ -218,15 +217,11 @@ def cohorts_as_of(
 ) -> tuple[StoredCohort, ...]:
     """Return `read_cohorts` with their accounts; archived ones too, as newer cohorts end the window of older ones."""
     kept = read_cohorts(connection, as_of, venue=venue, recipe=recipe)
-    own, groups = (
-        defaultdict[int, dict[str, MemberAccount]](dict),
-        defaultdict[tuple[str, ...], list[StoredCohort]](list),
-    )
+    own = defaultdict[int, dict[str, MemberAccount]](dict)
     for member in member_accounts(connection, kept, as_of):
         own[member.cohort][member.bot] = member
-    for cohort in kept:
-        # Cohorts of a recipe go on by their own methodology, and newer ones of any end the window of older ones.
-        groups[cohort.venue, *cohort.group[:3]].append(cohort)
+    # Cohorts of a recipe go on by their own methodology, and newer ones of any end the window of older ones.
+    groups = grouped(((cohort.venue, *cohort.group[:3]), cohort) for cohort in kept)
     found = {}
     for of_group in groups.values():
         every = [each.to_cohort() for each in of_group]
@@ -279,3 +274,68 @@ def count_markets(
     )
     resolved = {market: at for market, at in connection.execute(statement) if market in universe}
     return len(universe), len(universe) - len(resolved), max(resolved.values(), default=None)
+
+
+_COHORT_FIELDS = ("recipe", "game", "mode", "methodology", "started_at", "archived_reason")
+_ACCOUNT_FIELDS = ("stake_usd", "cash_usd", "value_usd", "profit_usd", "standing", "valued_at")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerCohort:
+    """A member's result in one weekly cohort."""
+
+    cohort: str
+    """Its Sunday, as `2026-03-01`."""
+    recipe: str
+    game: str
+    mode: str
+    methodology: str
+    bot: str
+    display_name: str
+    started_at: datetime
+    complete_at: datetime | None
+    """When nothing could happen in it any more; None while it goes on."""
+    archived_reason: str | None
+    """Why it is in no score; None if it is."""
+    stake_usd: float | None
+    """None for a member without an account, as the next five."""
+    cash_usd: float | None
+    value_usd: float | None
+    """None also where a position has no known value."""
+    profit_usd: float | None
+    standing: Standing | None
+    valued_at: datetime | None
+    open: int
+    """Number of positions held, also in markets closed and not settled."""
+    won: int
+    lost: int
+    exited: int
+    cancelled: int
+
+
+def select_cohorts(
+    connection: Connection, *, recipe: str | None = None, as_of: datetime | None = None
+) -> tuple[LedgerCohort, ...]:
+    """Return all members of cohorts, archived ones too, by recipe, mode and Sunday, in line-up order."""
+    found = []
+    for cohort in cohorts_as_of(connection, as_of or LAST_INSTANT, recipe=recipe):
+        for member in cohort.members:
+            own = cohort.accounts.get(member.bot_id)
+            states = {} if own is None else own.states
+            of_account: dict[str, Any] = {name: getattr(own, name, None) for name in _ACCOUNT_FIELDS}
+            found.append(
+                LedgerCohort(
+                    cohort=cohort.name,
+                    bot=member.bot_id,
+                    display_name=member.display_name,
+                    complete_at=cohort.ended_at,
+                    **{name: getattr(cohort, name) for name in _COHORT_FIELDS},
+                    **of_account,
+                    open=states.get("open", 0) + states.get("PENDING", 0),
+                    won=states.get("WON", 0),
+                    lost=states.get("LOST", 0),
+                    exited=states.get("EXITED", 0),
+                    cancelled=states.get("CANCELLED", 0),
+                )
+            )
+    return tuple(found)

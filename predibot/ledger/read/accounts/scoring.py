@@ -12,12 +12,7 @@ from sqlalchemy import Connection, Row, Select, Table, and_, case, func, or_, se
 
 from predibot.games.cohorts import COHORT
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
-from predibot.ledger.read.accounts.decisions import (
-    count_statuses,
-    decisions_by,
-    decisions_of_accounts,
-    sum_costs,
-)
+from predibot.ledger.read.accounts.decisions import count_statuses, decisions_by, decisions_of_accounts, sum_costs
 from predibot.ledger.read.accounts.slot_prices import (
     TradedInstruments,
     add_payouts,
@@ -50,10 +45,7 @@ _Targets = Mapping[int, tuple[Ints, Floats]]
 
 
 def account_records(
-    connection: Connection,
-    venue: str,
-    as_of: datetime,
-    part: Part = EVERYTHING,
+    connection: Connection, venue: str, as_of: datetime, part: Part = EVERYTHING
 ) -> tuple[AccountsRecord, ...]:
     """Return the accounts that had a turn, by recipe, game, mode and subject, as known at the instant.
 
@@ -191,11 +183,7 @@ def _index_targets(targets: Columns, rows: Ints) -> _Targets:
 
 
 def _account_record_group(
-    connection: Connection,
-    group: _Group,
-    named: Sequence[Row[Any]],
-    ledger: _Ledger,
-    as_of: datetime,
+    connection: Connection, group: _Group, named: Sequence[Row[Any]], ledger: _Ledger, as_of: datetime
 ) -> AccountsRecord:
     own = {each.id: ledger.of("turns", each.id) for each in named}
     slots, place = np.unique(np.concatenate([rows["slot_at"] for rows in own.values()]), return_inverse=True)

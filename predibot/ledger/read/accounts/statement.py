@@ -11,8 +11,7 @@ from sqlalchemy import Connection, Row, Text, and_, case, cast, func, or_, selec
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import asset_name
 from predibot.domain.price import EQUITY, Side
-from predibot.games.accounts import account_of
-from predibot.ledger.read.accounts.as_of import accounts_as_of
+from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
 from predibot.ledger.read.accounts.decisions import decisions_by
 from predibot.ledger.read.row_filter import is_bot
@@ -143,23 +142,24 @@ def names_of_accounts(connection: Connection) -> tuple[str, ...]:
 
 def statement_of(connection: Connection, name: Row[Any], as_of: datetime) -> AccountStatement:
     """Return the statement of an account, without later bookings and decisions."""
-    known = accounts_as_of(connection, [name.row], as_of).get(name.row)
-    account = account_of(()) if known is None else known.account
+    # An account that is opened later has nothing.
+    nothing = AccountAsOf((), 0, Account(), None, None, {})
+    known = accounts_as_of(connection, [name.row], as_of).get(name.row, nothing)
+    account, further = known.account, known.rows[known.booked :]
     valued = _read_valuations(connection, name.row, as_of)
-    further = () if known is None else known.rows[known.booked :]
     wanted = [*account.positions, *(row.instrument for row in further if row.instrument is not None)]
     named = _asset_names(connection, [instrument.id for instrument in wanted])
     positions = []
     for each, held in account.positions.items():
-        mark = None if known is None else known.marks.get(each)
+        mark = known.marks.get(each)
         seen = (None, None, None) if mark is None else (mark.price, mark.priced_at, mark.state)
         positions.append(StatementPosition(*named.get(each.id, (each.id, "")), held.shares, held.cost_usd, *seen))
     booked = _read_journal(connection, name.row, as_of)
     return AccountStatement(
         name=name,
         account=account,
-        valued_at=None if known is None else known.valued_at,
-        value_usd=None if known is None else known.value_usd,
+        valued_at=known.valued_at,
+        value_usd=known.value_usd,
         positions=tuple(positions),
         allocations=_read_allocations(connection, name, as_of, {row.at: row.value_usd for row in valued}),
         journal=(*booked, *_pending_settlements(further, named, len(booked))),
