@@ -360,8 +360,8 @@ def cost_of_steps(steps: Iterable[Step]) -> tuple[float | None, float]:
             costs.append(step.cost_usd)
         elif isinstance(step, UnreadableStep):
             costs.append(None)
-        elif isinstance(step, ModelFailedStep) and step.error != "ModelRefused" and step.estimated_usd != 0.0:
-            # It may have been charged, even where its price is unknown.
+        elif isinstance(step, ModelFailedStep) and step.estimated_usd != 0.0:
+            # A try that was lost may have been charged, also where the next one was refused or its price is unknown.
             costs.append(None)
     known = math.fsum(cost for cost in costs if cost is not None)
     return (None if None in costs else known), known

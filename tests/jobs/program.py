@@ -148,6 +148,7 @@ def workers_of(pid: int) -> list[psutil.Process]:
     with suppress(psutil.Error):
         for each in psutil.Process(pid).children(recursive=True):
             with suppress(psutil.Error):
-                if each.name() == "spawn_main" or "--multiprocessing-fork" in each.cmdline():
+                # Python 3.14 names a process that it forks and then runs as its main thread.
+                if each.name() in ("spawn_main", "MainThread") or "--multiprocessing-fork" in each.cmdline():
                     found.append(each)
     return found

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import Enum
 
-from sqlalchemy import create_engine, text
+from sqlalchemy import NullPool, create_engine, text
 
 from predibot.reports.document import document
 
@@ -57,7 +57,7 @@ def test_named_attributes_come_in_the_order_they_are_named_in() -> None:
 
 
 def test_a_row_of_a_database_is_its_columns_also_within_another() -> None:
-    with create_engine("sqlite://").connect() as connection:
+    with create_engine("sqlite://", poolclass=NullPool).connect() as connection:
         row = connection.execute(text("SELECT 1 AS n, 'x' AS word")).one()
     assert document(row) == {"n": 1, "word": "x"}
     assert document(Whole(AT, 0.5, Finding.BETTER, (row,), {}), "points") == {"points": [{"n": 1, "word": "x"}]}  # type: ignore[arg-type]

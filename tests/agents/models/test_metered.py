@@ -228,6 +228,14 @@ def test_a_try_that_was_surely_not_charged_gives_back_what_was_set_aside_for_it(
     assert cost_of_steps(trace.steps) == (0.01, 0.01)
 
 
+def test_a_refused_try_after_a_lost_one_leaves_the_cost_unknown() -> None:
+    model, budget, trace = retried(LostAnswer("cut"), ModelRefused("no"), limits=Limits(usd=9.0 * WORST.usd))
+    with pytest.raises(ModelRefused):
+        model.chat(HELLO, deadline_seconds=600.0)
+    assert budget.spent().usd == pytest.approx(WORST.usd)
+    assert cost_of_steps(trace.steps) == (None, 0.0)
+
+
 def test_a_lost_answer_is_booked_at_its_reservation_and_marked_estimated() -> None:
     model, budget, trace = retried(LostAnswer("cut"), LostAnswer("cut"), limits=Limits(usd=3.0 * WORST.usd))
     model.chat(HELLO, deadline_seconds=600.0)

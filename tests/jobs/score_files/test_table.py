@@ -262,7 +262,7 @@ def test_a_dash_is_standard_input() -> None:
         ("none.csv", "no file .*none.csv'. Name a CSV, JSON or Parquet file"),
         ("", "is a folder. Name a file in it"),
         ("empty.csv", "empty.csv is empty. Give a header and one row a line"),
-        ("a\0b", "cannot be read: embedded null"),
+        ("a\0b", "embedded null"),
         ("/dev/zero", "/dev/zero cannot be read: it is no file, but a pipe or a device"),
     ],
 )

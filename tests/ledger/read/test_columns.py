@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine, literal_column, select, union_all
+from sqlalchemy import NullPool, create_engine, literal_column, select, union_all
 
 from predibot.ledger.read.columns import Columns, read_columns
 
@@ -14,7 +14,7 @@ def read(*prices: str, nullable: str = "") -> Columns:
         for n, price in enumerate(prices)
     ]
     found = union_all(*rows).subquery()
-    with create_engine("sqlite://").connect() as connection:
+    with create_engine("sqlite://", poolclass=NullPool).connect() as connection:
         return read_columns(connection, select(found.c.n, found.c.price).order_by(found.c.n), nullable=nullable)
 
 
