@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand, ReportCommand, StatusCommand
+from predibot.cli.command import Command, CommandGroup, Commands, ReportCommand
 from predibot.cli.ending import FAILED, MISUSE, end_on_signals, leave_threads_behind, run_command
 from predibot.cli.place import place_of
 from predibot.environment import SAFE_PATH
@@ -49,37 +49,37 @@ def _options(
         raise typer.Exit(MISUSE)
 
 
-_COMMANDS: dict[str, tuple[type[Command], str]] = {
-    "decide": (DecidingCommand, "let every bot of a recipe decide on the top trending events"),
-    "track": (Command, "collect new prices and resolutions of the ledger's markets"),
-    "evaluate": (Command, "rank the bots beside the price, with verdicts and intervals"),
-    "status": (StatusCommand, "say whether what runs by itself does"),
-    "replay": (DecidingCommand, "decide at many past instants, and evaluate at the end"),
-    "score": (Command, "score anybody's forecasts, or an account, from a file"),
-    "skill": (Command, "say whether forecasts beat the price, in any of the usual ways"),
-    "report": (ReportCommand, "print the stored runs and scores, asking no venue"),
-    "account": (Command, "show what a bot's account holds, why, and what was booked"),
-    "cohort": (Command, "list weekly cohorts, or show the members and bets of one"),
-    "relate": (Command, "show which events move with one, and why"),
-    "graph": (Command, "draw the events that move together"),
-    "trace": (Command, "show how an agent came to a decision, or what all of them used"),
-    "select": (Command, "show which events a run would play, and why not the others"),
-    "verify": (Command, "compute receipts anew, or with --rows all that must hold"),
-    "serve": (Command, "show a ledger in a browser, read-only"),
-    "publish": (Command, "write the pages of a ledger as a site of files"),
-    "record": (Command, "write a venue's raw answers as an archive to replay later"),
-    "export": (Command, "write decisions, bets, prices and more for other programs"),
-    "demo": (Command, "run the main job over a simulated world and print the report"),
-    "init": (Command, "write a recipe to start from"),
-    "new-strategy": (Command, "write a strategy to start from, with its test"),
-    "new-tool": (Command, "write a tool to start from, with its test"),
-    "bots": (Command, "list strategies, their arguments and tools, or show one bot"),
-    "studies": (Command, "list the papers that can be repeated, and the command of each"),
-    "prompts": (Command, "list the prompts and their fields, or print one to begin from"),
-    "trust": (Command, "let a folder's settings and recipes do what only you may allow"),
-    "config": (Command, "show what a recipe comes to, and where each setting comes from"),
-    "notify": (Command, "show whom predibot tells of runs, and try it with --test"),
-    "doctor": (Command, "check python, ledger, folders, plug-ins, hosts and keys"),
+_COMMANDS = {
+    "decide": "let every bot of a recipe decide on the top trending events",
+    "track": "collect new prices and resolutions of the ledger's markets",
+    "evaluate": "rank the bots beside the price, with verdicts and intervals",
+    "status": "say whether what runs by itself does",
+    "replay": "decide at many past instants, and evaluate at the end",
+    "score": "score anybody's forecasts, or an account, from a file",
+    "skill": "say whether forecasts beat the price, in any of the usual ways",
+    "report": "print the stored runs and scores, asking no venue",
+    "account": "show what a bot's account holds, why, and what was booked",
+    "cohort": "list weekly cohorts, or show the members and bets of one",
+    "relate": "show which events move with one, and why",
+    "graph": "draw the events that move together",
+    "trace": "show how an agent came to a decision, or what all of them used",
+    "select": "show which events a run would play, and why not the others",
+    "verify": "compute receipts anew, or with --rows all that must hold",
+    "serve": "show a ledger in a browser, read-only",
+    "publish": "write the pages of a ledger as a site of files",
+    "record": "write a venue's raw answers as an archive to replay later",
+    "export": "write decisions, bets, prices and more for other programs",
+    "demo": "run the main job over a simulated world and print the report",
+    "init": "write a recipe to start from",
+    "new-strategy": "write a strategy to start from, with its test",
+    "new-tool": "write a tool to start from, with its test",
+    "bots": "list strategies, their arguments and tools, or show one bot",
+    "studies": "list the papers that can be repeated, and the command of each",
+    "prompts": "list the prompts and their fields, or print one to begin from",
+    "trust": "let a folder's settings and recipes do what only you may allow",
+    "config": "show what a recipe comes to, and where each setting comes from",
+    "notify": "show whom predibot tells of runs, and try it with --test",
+    "doctor": "check python, ledger, folders, plug-ins, hosts and keys",
 }
 """Each command is a function in the module of its name, except those of `_MODULES`."""
 _MODULES = {"import": "imports", "new-strategy": "new_plugin", "new-tool": "new_plugin"}
@@ -95,24 +95,10 @@ _PURPOSES = {
     "Set up": ("doctor", "bots", "new-strategy", "new-tool", "config", "prompts", "notify", "trust"),
 }
 """Every command by what it is for, as the help lists them: a newcomer's twelve come first."""
-_MEANT = {
-    "backtest": "replay",
-    "dashboard": "serve",
-    "eval": "evaluate",
-    "leaderboard": "report",
-    "run": "decide",
-    "ui": "serve",
-    "version": "--version",
-    "view": "serve",
-    "web": "serve",
-}
-"""What other programs call a command, and its name here."""
 
 
 class _Program(CommandGroup):
     """The program itself, whose help has its commands by what they are for."""
-
-    meant = _MEANT
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for purpose, names in _PURPOSES.items():
@@ -139,8 +125,8 @@ def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
         if name in _GROUPS:
             app.add_typer(module.GROUP, name=name)
         else:
-            kind, words = _COMMANDS[name]
-            app.command(name, cls=kind, help=words)(getattr(module, name.replace("-", "_")))
+            kind = ReportCommand if name == "report" else Command
+            app.command(name, cls=kind, help=_COMMANDS[name])(getattr(module, name.replace("-", "_")))
     return app
 
 

@@ -9,11 +9,8 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import environment_secrets
-from predibot.reports.table import Column, Table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from predibot.plugins.strategies import StrategyInfo
     from predibot.plugins.tools import ToolInfo
 
@@ -44,46 +41,31 @@ def bots(
             {"strategies": [asdict(info) for info in found], "tools": [asdict(info) for info in tools]}
         )
         return
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.text import plain
-
-    console = output.report_console()
-    rows = [(plain(info.name), plain(_games_text(info.games)), plain(info.problem or info.summary)) for info in found]
-    about = (Column("name", kind="key"), Column("plays", kind="text"), Column("what it does", kind="text"))
-    print_grid(console, Table("Strategies", about, tuple(rows)))
-    console.print()
-    _print_tools(console, tools)
+    rows = ((info.name, _games_text(info.games), info.problem or info.summary) for info in found)
+    output.print_cells("Strategies", {"name": "key", "plays": "text", "what it does": "text"}, rows)
+    output.print_lines("")
+    _print_tools(tools)
     for info in found:
-        _print_arguments(console, info)
+        _print_arguments(info)
 
 
-def _print_tools(console: "Console", tools: "Sequence[ToolInfo]") -> None:
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.text import plain
-
-    kinds = tuple((plain(info.name), info.kind, plain(info.problem or info.summary)) for info in tools)
-    columns = (Column("name", kind="key"), Column("kind", kind="key"), Column("what it does", kind="text"))
-    print_grid(console, Table("Tools", columns, kinds))
+def _print_tools(tools: "Sequence[ToolInfo]") -> None:
+    rows = ((info.name, info.kind, info.problem or info.summary) for info in tools)
+    output.print_cells("Tools", {"name": "key", "kind": "key", "what it does": "text"}, rows)
 
 
-def _print_arguments(console: "Console", info: "StrategyInfo") -> None:
+def _print_arguments(info: "StrategyInfo") -> None:
     """Print what a strategy takes, below an empty line; nothing if it takes nothing."""
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.text import plain
+    if info.arguments:
+        from predibot.reports.terminal.text import plain
 
-    cells = []
-    for each in info.arguments:
-        default = "must be given" if each.default is None else each.default
-        cells.append((plain(each.name), plain(each.type), plain(default), plain(each.doc)))
-    if cells:
-        columns = (
-            Column("argument", kind="key"),
-            Column("takes", kind="text"),
-            Column("default", kind="key"),
-            Column("", kind="text"),
+        rows = (
+            (each.name, each.type, "must be given" if each.default is None else each.default, each.doc)
+            for each in info.arguments
         )
-        console.print()
-        print_grid(console, Table(f"Arguments of {plain(info.name)}", columns, tuple(cells)))
+        output.print_lines("")
+        title = f"Arguments of {plain(info.name)}"
+        output.print_cells(title, {"argument": "key", "takes": "text", "default": "key", "": "text"}, rows)
 
 
 def _games_text(games: tuple[str, ...]) -> str:
@@ -134,17 +116,16 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
     if json:
         output.print_document(contestant_document(name, bot, found, decided, latest, info))
         return
-    console = output.report_console()
     if why and info is not None:
         output.print_lines(f"{name}: {info.summary}", hidden(f"`--bots {name}` alone makes no bot: {why}"))
     else:
-        print_contestant(console, name, bot, found, decided, latest, hidden)
+        print_contestant(output.report_console(), name, bot, found, decided, latest, hidden)
     if is_strategy and info is not None:
-        _print_arguments(console, info)
+        _print_arguments(info)
 
 
 def _show_tools(tools: "Sequence[ToolInfo]", *, json: bool) -> None:
     if json:
         output.print_document({"tools": [asdict(info) for info in tools]})
     else:
-        _print_tools(output.report_console(), tools)
+        _print_tools(tools)

@@ -46,7 +46,7 @@ def cohort(
         if week is None:
             listed = list_cohorts(store, recipe=recipe, as_of=as_of, clock=caller.clock)
             if json:
-                output.print_document({"cohorts": [summary_document(each) for each in listed]})
+                output.print_document({"cohorts": [*map(summary_document, listed)]})
             else:
                 print_grid(output.report_console(), list_grid(listed))
             return

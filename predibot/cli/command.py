@@ -5,7 +5,7 @@ from dataclasses import is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,6 +15,25 @@ from predibot.cli.ending import DONE, EXIT_CODES, FAILED, NOTHING, PARTLY
 _HELP = "show this message and exit"
 _CODES = {code: said.partition(";")[0] for code, said in EXIT_CODES.items() if code not in (PARTLY, NOTHING)}
 """Exit codes of commands that make no decisions, with their meanings."""
+_MEANT: Mapping[tuple[str | None, str], str] = {
+    ("predibot", "backtest"): "replay",
+    ("predibot", "dashboard"): "serve",
+    ("predibot", "eval"): "evaluate",
+    ("predibot", "leaderboard"): "report",
+    ("predibot", "run"): "decide",
+    ("predibot", "ui"): "serve",
+    ("predibot", "version"): "--version",
+    ("predibot", "view"): "serve",
+    ("predibot", "web"): "serve",
+    ("ledger", "verify"): "verify --rows",
+    ("schedule", "status"): "status",
+}
+"""What users and other programs call a command of a group, and its name here."""
+_CODES_OF: Mapping[str | None, Mapping[int, str]] = {
+    **dict.fromkeys(("decide", "replay", "run", "run-now"), EXIT_CODES),
+    "status": {**_CODES, DONE: "all is well", FAILED: "somebody has to look, or an error, told in one line"},
+}
+"""Those of commands that decide, of whose decisions some may fail, and of the one that monitoring reads."""
 
 
 class Commands(typer.Typer):
@@ -51,11 +70,9 @@ def _flatten_groups(function: Callable[..., Any]) -> Callable[..., Any]:
 class Command(TyperCommand):
     """One command."""
 
-    codes: ClassVar[Mapping[int, str]] = _CODES
-
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write what its exit codes mean."""
-        _write_codes(formatter, self.codes)
+        _write_codes(formatter, _CODES_OF.get(self.name, _CODES))
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option `--help` in our words."""
@@ -71,12 +88,6 @@ class Command(TyperCommand):
         super().format_options(ctx, formatter)
 
 
-class StatusCommand(Command):
-    """The command whose exit code is its result, as monitoring reads it."""
-
-    codes: ClassVar = {**_CODES, DONE: "all is well", FAILED: "somebody has to look, or an error, told in one line"}
-
-
 class ReportCommand(Command):
     """The command whose option `--event` lists the latest events where no event follows it."""
 
@@ -87,21 +98,12 @@ class ReportCommand(Command):
         return super().parse_args(ctx, given)
 
 
-class DecidingCommand(Command):
-    """A command that makes decisions; some of them may fail."""
-
-    codes: ClassVar = EXIT_CODES
-
-
 class CommandGroup(TyperGroup):
     """A command with commands below it."""
 
-    meant: ClassVar[Mapping[str, str]] = {}
-    """Names that users try here, and how the command is called."""
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that is named; a name that it does not have is answered with the one it has."""
-        if meant := self.meant.get(args[0]):
+        if meant := _MEANT.get((self.name, args[0])):
             ctx.fail(f"No such command {args[0]!r}; here it is `predibot {meant}`.")
         return super().resolve_command(ctx, args)
 

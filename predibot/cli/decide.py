@@ -98,14 +98,11 @@ def _say_how_to_add_a_model() -> None:
 
 def _show(report: "DecideReport", *, as_json: bool) -> int:
     from predibot.reports.terminal.terminal import print_decisions
-    from predibot.reports.views.decide import decide_view
+    from predibot.reports.views.decide import DecideView, decide_view
 
     view = decide_view(report)
     code = code_of_decisions(report.statuses, undecided=report.undecided)
-    if as_json:
-        output.print_document(view.document(), exit_code=code)
-    else:
-        print_decisions(output.report_console(), view)
+    output.print_found(view, DecideView.document, print_decisions, json=as_json, exit_code=code)
     return code
 
 

@@ -25,9 +25,6 @@ def doctor(
 ) -> int:
     """Print a line for each check; the exit code is 1 if one failed. Keys are shown by name only."""
     from predibot.jobs.doctor import check_all, check_live, check_recipe
-    from predibot.reports.table import Column, Table
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.text import plain
 
     caller = output.caller()
     hidden = environment_secrets().mask
@@ -50,7 +47,6 @@ def doctor(
         document = {**error, "checks": [asdict(check) for check in checks], "models": shown_models}
         output.print_document(document, exit_code=code)
     else:
-        rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)
-        columns = (Column("verdict", kind="key"), Column("what", kind="key"), Column("seen", kind="text"))
-        print_grid(output.report_console(), Table("Doctor", columns, rows))
+        rows = ((check.verdict, check.name, check.seen) for check in checks)
+        output.print_cells("Doctor", {"verdict": "key", "what": "key", "seen": "text"}, rows)
     return code

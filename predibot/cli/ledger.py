@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,22 +11,18 @@ from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.domain.clock import parse_length, short_instant
 from predibot.reports.figures import count, things
-from predibot.reports.table import Column, Table, table_of
+from predibot.reports.table import Column, table_of
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from predibot.api.ledger_copies import CopyReport
     from predibot.ledger.care.ledger_stats import LedgerStats
     from predibot.ledger.care.pruning import Pruning
 
 
-class _LedgerGroup(CommandGroup):
-    """Commands about a ledger as a whole."""
-
-    meant: ClassVar = {"verify": "verify --rows"}
-
-
 GROUP = Commands(
-    cls=_LedgerGroup,
+    cls=CommandGroup,
     help="upgrade, copy, back up or slim a ledger",
     rich_markup_mode=None,
     no_args_is_help=False,
@@ -101,18 +97,14 @@ def restore(
 
 
 def _print_copy(report: "CopyReport", *, json: bool) -> None:
-
-    from predibot.reports.terminal.grid import print_grid
-
     copied = report.copied
     if json:
         output.print_document({**asdict(report), "verified": True})
         return
     console = output.report_console()
-    columns = (Column("copied", kind="key"), Column("rows"), Column("hash", kind="key"))
     rows = [(name, f"{each.rows:,}", each.sha256[:16]) for name, each in copied.tables.items() if each.rows]
     kinds = [(f"{kind}s", f"{each.copied:,}", "its name") for kind, each in copied.artefacts.items() if each.named]
-    print_grid(console, Table("The same in both", columns, (*rows, *kinds)))
+    output.print_cells("The same in both", {"copied": "key", "rows": "number", "hash": "key"}, (*rows, *kinds))
     for kind, each in copied.artefacts.items():
         if each.pruned:
             console.print(f"{things(each.pruned, kind)} pruned before; the copy says so too", markup=False)
@@ -164,10 +156,7 @@ def prune(
     else:
         with caller.reading(ledger) as store:
             found = prunable_traces(store, before=now - age)
-    if json:
-        output.print_document(document(found))
-        return
-    _print_pruning(found)
+    output.print_found(found, document, _print_pruning, json=json)
 
 
 @GROUP.command("compact", cls=Command, help="remove what no row names, and give unused room back")
@@ -209,10 +198,9 @@ def _print_stats(found: "LedgerStats") -> None:
     print_grid(output.report_console(), table_of("Ledger", columns, found.held, below))
 
 
-def _print_pruning(found: "Pruning") -> None:
+def _print_pruning(console: "Console", found: "Pruning") -> None:
     from predibot.reports.terminal.grid import print_grid
 
-    console = output.report_console()
     before = short_instant(found.before.replace(second=0, microsecond=0))
     if not found.traces:
         console.print(f"no trace is of before {before}; nothing to prune", soft_wrap=True, markup=False)

@@ -17,9 +17,6 @@ def notify(
     """Print a line for each channel of [notify] in predibot.toml; the exit code is 1 if one fails."""
     from predibot.api.notify import list_channels
     from predibot.errors import UsageError
-    from predibot.reports.table import Column, Table
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.text import plain
     from predibot.trust import SETTINGS_FILE
 
     found = list_channels(output.caller(verbose=verbose), test=test)
@@ -34,7 +31,6 @@ def notify(
         error = {"error": {"kind": "NotTold", "message": "; ".join(failed)}} if failed else {}
         output.print_document({**error, "channels": [asdict(each) for each in found]}, exit_code=code)
     else:
-        rows = tuple((each.verdict, each.channel, plain(each.seen)) for each in found)
-        columns = (Column("verdict", kind="key"), Column("channel", kind="key"), Column("where", kind="text"))
-        print_grid(output.report_console(), Table("Channels", columns, rows))
+        rows = ((each.verdict, each.channel, each.seen) for each in found)
+        output.print_cells("Channels", {"verdict": "key", "channel": "key", "where": "text"}, rows)
     return code

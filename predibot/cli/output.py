@@ -4,11 +4,11 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from predibot.jobs.score_files.outside import OutsideScores
     from predibot.jobs.worst_decisions import WorstDecision
     from predibot.recipe.recipe import Recipe
+    from predibot.reports.table import Kind
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.scoring.evaluation.comparison import Agreement
     from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _BAR_TEXT_CELLS, _BAR_CELLS = 32, 20
 _NAMED_BOTS = 5
+_Found = TypeVar("_Found")
 
 
 def say(text: str) -> None:
@@ -58,6 +60,43 @@ def report_console() -> "Console":
     from predibot.reports.terminal.terminal import console_for
 
     return console_for(sys.stdout)
+
+
+def print_found(
+    found: _Found,
+    document: Callable[[_Found], Any],
+    draw: "Callable[..., None]",
+    *,
+    json: bool,
+    exit_code: int | None = None,
+    **how: Any,
+) -> None:
+    """Print what a command found: its document as JSON, or as `draw(console, found, **how)` draws it for a person."""
+    if json:
+        print_document(document(found), exit_code=exit_code)
+    else:
+        draw(report_console(), found, **how)
+
+
+def print_cells(title: str, columns: "Mapping[str, Kind]", rows: Iterable[Sequence[str]], *below: str) -> None:
+    """Print a table of texts, also of others; `columns` are the kinds by header."""
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.text import plain
+
+    described = tuple(Column(header, kind=kind) for header, kind in columns.items())
+    print_grid(report_console(), Table(title, described, tuple(tuple(map(plain, row)) for row in rows), below))
+
+
+def print_files(files: Sequence[Path], *, json: bool, nothing: str) -> None:
+    """Print the paths of files that were drawn, or say that there was `nothing` to draw."""
+    if json:
+        print_document({"files": [file.as_posix() for file in files]}, exit_code=DONE)
+        return
+    for file in files:
+        print(file.as_posix())
+    if not files:
+        say(nothing)
 
 
 def print_lines(said: str, *beside: str) -> None:

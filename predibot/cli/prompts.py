@@ -12,7 +12,8 @@ def prompts(
     json: options.Json = False,
 ) -> None:
     """List the packaged prompts and the fields of prompts, or print one prompt as it is."""
-    from predibot.recipe.prompts import list_prompts, packaged_text
+    from predibot.agents.prompts.fields import FIELDS
+    from predibot.recipe.prompts import fields_by_game, list_prompts, packaged_text
 
     if name is not None:
         text = packaged_text(name)
@@ -21,27 +22,15 @@ def prompts(
         else:
             typer.echo(text, nl=False)
         return
-    found = list_prompts()
+    found, games = list_prompts(), fields_by_game()
     if json:
-        rows = [{"name": name, "purpose": purpose, "fields": fields} for name, purpose, fields in found.prompts]
-        output.print_document({"prompts": rows, "fields": dict(found.fields), "games": dict(found.games)})
+        rows = [{"name": name, "purpose": purpose, "fields": fields} for name, purpose, fields in found]
+        output.print_document({"prompts": rows, "fields": dict(FIELDS), "games": games})
         return
-    from predibot.reports.table import Column, Table
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.text import plain
-
-    console = output.report_console()
-    tables: tuple[tuple[str, tuple[str, ...], list[tuple[str, ...]]], ...] = (
-        ("Prompts", ("name", "is for", "fields"), [(*each[:2], ", ".join(each[2])) for each in found.prompts]),
-        ("Fields", ("field", "is filled with"), [*found.fields.items()]),
-        (
-            "Fields of prompts by game",
-            ("game", "fields"),
-            [(game, ", ".join(fields)) for game, fields in found.games.items()],
-        ),
-    )
-    for number, (title, names, cells) in enumerate(tables):
-        if number:
-            console.print()
-        columns = tuple(Column(each, kind="text" if place else "key") for place, each in enumerate(names))
-        print_grid(console, Table(title, columns, tuple(tuple(map(plain, row)) for row in cells)))
+    named = ((name, purpose, ", ".join(fields)) for name, purpose, fields in found)
+    output.print_cells("Prompts", {"name": "key", "is for": "text", "fields": "text"}, named)
+    output.print_lines("")
+    output.print_cells("Fields", {"field": "key", "is filled with": "text"}, FIELDS.items())
+    output.print_lines("")
+    by_game = ((game, ", ".join(fields)) for game, fields in games.items())
+    output.print_cells("Fields of prompts by game", {"game": "key", "fields": "text"}, by_game)

@@ -36,7 +36,4 @@ def relate(
         with caller.reading(ledger) as store:
             known = beliefs_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
     found = relations_of(event, known, filters=None if no_filters else Filters(), model=model)
-    if json:
-        output.print_document(relations_document(found))
-    else:
-        print_relations(output.report_console(), found, every_row=every)
+    output.print_found(found, relations_document, print_relations, json=json, every_row=every)

@@ -138,13 +138,7 @@ def _show_closeup(
             history = ledger_history(store, part, archived=archived, clock=clock)
             agreements = output.compare_with_outside(history.evaluation, scores)
             files = write_pictures(history, asked.figures or Path(), agreements)
-        if how.json:
-            output.print_document({"files": [file.as_posix() for file in files]}, exit_code=DONE)
-            return
-        for file in files:
-            print(file.as_posix())
-        if not files:
-            output.say("nothing to draw yet: no decision has a price or has paid")
+        output.print_files(files, json=how.json, nothing="nothing to draw yet: no decision has a price or has paid")
 
 
 def report(

@@ -30,10 +30,7 @@ def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER
     from predibot.reports.views.decide import run_document
 
     rows = list_runs(output.caller(), ledger=ledger)
-    if json:
-        output.print_document({"runs": [*map(run_document, rows)]})
-    else:
-        print_runs(output.report_console(), rows)
+    output.print_found(rows, lambda rows: {"runs": [*map(run_document, rows)]}, print_runs, json=json)
 
 
 @GROUP.command("show", cls=Command, help="show a run: its bots and events; this word may be left out")
@@ -50,10 +47,7 @@ def show(
     before = context.parent.params if context.parent is not None else {}
     with output.caller().reading(before["ledger"] if ledger == options.DEFAULT_LEDGER else ledger) as store:
         found = run_history(store, run)
-    if json or before["json"]:
-        output.print_document(run_history_document(found))
-    else:
-        print_run(output.report_console(), found)
+    output.print_found(found, run_history_document, print_run, json=json or before["json"])
 
 
 @GROUP.command("void", cls=Command, help="take a run out of all scores, so that its time is decided again")

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand
+from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE, NOTHING, PARTLY, environment_secrets
 
 if TYPE_CHECKING:
@@ -29,11 +29,9 @@ _Recipes = Annotated[
 class _ScheduleGroup(CommandGroup):
     """A group whose command that runs the service may be called without its name."""
 
-    meant: ClassVar = {"status": "status"}
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put `run` before arguments that begin with no command."""
-        if not args or args[0] not in (*self.commands, *self.meant, "-h", "--help"):
+        if not args or args[0] not in (*self.commands, "status", "-h", "--help"):
             args = [_RUN, *args]
         return super().parse_args(ctx, args)
 
@@ -46,7 +44,7 @@ def _schedules() -> None:
     """Run recipes by their schedules."""
 
 
-@GROUP.command(_RUN, cls=DecidingCommand, help="run recipes by their schedules; this word may be left out")
+@GROUP.command(_RUN, cls=Command, help="run recipes by their schedules; this word may be left out")
 def run(
     recipes: _Recipes = None,
     once: Annotated[bool, typer.Option("--once", help="play what is due now and end, as for cron")] = False,
@@ -120,7 +118,7 @@ def _exit_code(statuses: Sequence[str]) -> int:
     return PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING
 
 
-@GROUP.command("run-now", cls=DecidingCommand, help="play a recipe's time of decision now")
+@GROUP.command("run-now", cls=Command, help="play a recipe's time of decision now")
 def run_now(
     recipe: _Recipe,
     slot: Annotated[

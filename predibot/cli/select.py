@@ -21,12 +21,11 @@ def select(
     from predibot.api.plan import select as select_events
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.reports.terminal.terminal import SHOWN_PASSED_OVER, print_selection
+    from predibot.reports.views.decide import SelectionView
 
     caller = output.caller(verbose=verbose)
     request = RunRequest.read(recipe, limits.overrides(events))
     output.say(f"recipe: {request.recipe.source}")
     view = select_events(replace(request, event_id=event), caller, venue=venue, as_of=as_of)
-    if json:
-        output.print_document(view.document())
-    else:
-        print_selection(output.report_console(), view, most=None if all_passed_over else SHOWN_PASSED_OVER)
+    most = None if all_passed_over else SHOWN_PASSED_OVER
+    output.print_found(view, SelectionView.document, print_selection, json=json, most=most)

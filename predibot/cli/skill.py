@@ -57,7 +57,7 @@ def skill(
     with caller.reading(ledger) as store:
         if by is not None:
             prompts = compare_prompts(store, asked, caller, how)
-            output.print_document(prompts_document(prompts)) if json else print_prompts(console, prompts)
+            output.print_found(prompts, prompts_document, print_prompts, json=json)
             return
         found = skill_in_ledger(store, asked, caller, how)
-        output.print_document(skill_document(found)) if json else print_skill(console, found, every_row=every)
+        output.print_found(found, skill_document, print_skill, json=json, every_row=every)

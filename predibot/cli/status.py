@@ -14,8 +14,5 @@ def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json =
     with caller.reading(ledger) as store:
         found = status_of(store, caller.clock)
     code = FAILED if found.problems else DONE
-    if json:
-        output.print_document(status_document(found), exit_code=code)
-    else:
-        print_status(output.report_console(), found)
+    output.print_found(found, status_document, print_status, json=json, exit_code=code)
     return code

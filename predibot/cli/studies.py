@@ -18,12 +18,8 @@ def studies(json: options.Json = False) -> None:
         names = ("paper", "begins_with", "tables")
         output.print_document({"studies": [dict(zip(names, row, strict=True)) for row in _PAPERS]})
         return
-    from predibot.reports.table import Column, Table
-    from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.hints import runnable
 
-    headers = ("paper", "begins with", "tables by")
-    columns = tuple(Column(each, kind="text" if place else "key") for place, each in enumerate(headers))
-    below = ("docs/studies.md names the command of each table and figure, and what differs and why.",)
-    rows = tuple((paper, *(runnable(f"`{each}`").strip("`") for each in commands)) for paper, *commands in _PAPERS)
-    print_grid(output.report_console(), Table("Papers", columns, rows, below))
+    below = "docs/studies.md names the command of each table and figure, and what differs and why."
+    rows = ((paper, *(runnable(f"`{each}`").strip("`") for each in commands)) for paper, *commands in _PAPERS)
+    output.print_cells("Papers", {"paper": "key", "begins with": "text", "tables by": "text"}, rows, below)

@@ -168,10 +168,4 @@ def _draw(found: StudyTables, folder: Path, *, json: bool) -> None:
         files = [*draw_files(found.pictures, folder), *write_svgs(found.drawings, folder)]
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
-    if json:
-        output.print_document({"files": [file.as_posix() for file in files]}, exit_code=DONE)
-        return
-    for file in files:
-        print(file.as_posix())
-    if not files:
-        output.say("nothing to draw: pictures need two bots with scores")
+    output.print_files(files, json=json, nothing="nothing to draw: pictures need two bots with scores")

@@ -55,14 +55,6 @@ def trace(
                 print_latest(output.report_console(), latest)
             return
         if decision is None:
-            report = usage_of_ledger(store)
-            if json:
-                output.print_document(usage_document(report))
-            else:
-                print_usage(output.report_console(), report)
+            output.print_found(usage_of_ledger(store), usage_document, print_usage, json=json)
             return
-        found = read_trace(store, decision)
-        if json:
-            output.print_document(trace_document(found))
-        else:
-            print_trace(output.report_console(), found, full=full)
+        output.print_found(read_trace(store, decision), trace_document, print_trace, json=json, full=full)

@@ -61,10 +61,7 @@ def verify(
     with output.caller().reading(ledger) as store:
         if run is not None and bot is not None and subject is not None:
             proof = prove(store, run, bot, subject)
-            if json:
-                output.print_document(document(proof), exit_code=DONE)
-            else:
-                receipts.print_proof(output.report_console(), proof)
+            output.print_found(proof, document, receipts.print_proof, json=json, exit_code=DONE)
             return DONE
         published = publish_roots(store, publish, run) if publish is not None else None
         if published is not None:
@@ -86,8 +83,6 @@ def _verify_rows(ledger: str, *, json: bool) -> int:
 
     from predibot.jobs.verify import verify as verify_all
     from predibot.reports.figures import things
-    from predibot.reports.table import Column, Table
-    from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
@@ -100,9 +95,8 @@ def _verify_rows(ledger: str, *, json: bool) -> int:
         output.print_document({**error, **asdict(found)}, exit_code=code)
         return code
     console = output.report_console()
-    shown = (Column("check", kind="key"), Column("looked at"), Column("failed"))
-    cells = tuple((each.name, f"{each.rows:,}", f"{each.failed:,}") for each in found.checks)
-    print_grid(console, Table("Ledger", shown, cells))
+    rows = ((each.name, f"{each.rows:,}", f"{each.failed:,}") for each in found.checks)
+    output.print_cells("Ledger", {"check": "key", "looked at": "number", "failed": "number"}, rows)
     for broken in found.broken[:_LISTED]:
         print_line(console, plain(f"{broken.check}: {broken.row}: {broken.seen}"))
     if len(found.broken) > _LISTED:

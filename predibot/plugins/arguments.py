@@ -39,14 +39,6 @@ class ArgumentInfo:
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """A mistake in one argument."""
-
-    argument: str
-    text: str
-
-
 def class_problem(found: Plugin) -> str:
     """Return why a plug-in is not a frozen dataclass; empty if it is."""
     cls, label = found.thing, found.label
@@ -64,26 +56,25 @@ def argument_names_of(found: Plugin) -> tuple[str, ...]:
     return tuple(known.name for known in dataclasses.fields(found.thing) if known.init)
 
 
-def find_mistakes(found: Plugin, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
-    """Return the mistakes in arguments, unknown and missing ones included."""
+def find_mistakes(found: Plugin, arguments: Mapping[str, object]) -> dict[str, str]:
+    """Return what is wrong with arguments, by their names, unknown and missing ones included."""
     fields = {known.name: known for known in dataclasses.fields(found.thing) if known.init}
     hints = _hints(found)
-    complaints = []
+    complaints: dict[str, str] = {}
     for argument, value in arguments.items():
         if argument not in fields:
             takes = did_you_mean(argument, fields) if fields else "It takes none"
-            complaints.append(Complaint(argument, f"unknown argument {argument!r}. {takes}"))
+            complaints[argument] = f"unknown argument {argument!r}. {takes}"
         elif problem := _value_problem(hints[argument], value):
-            complaints.append(Complaint(argument, f"argument {argument!r}: {problem}"))
-    missing = [known for known in fields.values() if known.name not in arguments and _default_of(known) is None]
-    complaints += [Complaint(known.name, f"argument {known.name!r} is missing") for known in missing]
-    return tuple(complaints)
+            complaints[argument] = f"argument {argument!r}: {problem}"
+    missing = (name for name, known in fields.items() if name not in arguments and _default_of(known) is None)
+    return complaints | {name: f"argument {name!r} is missing" for name in missing}
 
 
 def make_object(found: Plugin, arguments: Mapping[str, object]) -> Any:
     """Return an object of a plug-in; raise `PluginError` if it does not take the arguments."""
     if complaints := find_mistakes(found, arguments):
-        raise PluginError(f"{found.noun} {found.name!r}: {'; '.join(complaint.text for complaint in complaints)}")
+        raise PluginError(f"{found.noun} {found.name!r}: {'; '.join(complaints.values())}")
     hints = _hints(found)
     typed = {
         argument: _adapter(hints[argument]).validate_json(json.dumps(value)) for argument, value in arguments.items()

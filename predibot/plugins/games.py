@@ -7,7 +7,7 @@ from typing import cast
 from predibot.contracts import Game, complete_plugin
 from predibot.errors import PluginError
 from predibot.plugins import registry
-from predibot.plugins.arguments import Argument, Complaint, class_problem, find_mistakes, freeze_arguments, make_object
+from predibot.plugins.arguments import Argument, class_problem, find_mistakes, freeze_arguments, make_object
 from predibot.plugins.registry import Kind, Plugin, own_code
 
 GAME = Kind("game", "predibot.games", "predibot.games", in_studies="games")
@@ -48,8 +48,8 @@ def load_stored_game(name: str, recipe_json: str, methodology: str | None = None
     return game if methodology in (None, game.methodology_key) else game.by_methodology(methodology)
 
 
-def option_complaints(name: str, options: Mapping[str, object]) -> tuple[Complaint, ...]:
-    """Return the mistakes in the options of a game."""
+def option_complaints(name: str, options: Mapping[str, object]) -> dict[str, str]:
+    """Return what is wrong with the options of a game, by their names."""
     return find_mistakes(registry.find(GAME, name), options)
 
 

@@ -12,7 +12,6 @@ from predibot.plugins import registry
 from predibot.plugins.arguments import (
     Argument,
     ArgumentInfo,
-    Complaint,
     argument_infos,
     argument_names_of,
     class_problem,
@@ -110,8 +109,8 @@ def argument_names(name: str) -> tuple[str, ...]:
     return argument_names_of(_find_strategy(name))
 
 
-def argument_complaints(name: str, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
-    """Return the mistakes in arguments, unknown and missing ones included."""
+def argument_complaints(name: str, arguments: Mapping[str, object]) -> dict[str, str]:
+    """Return what is wrong with arguments, by their names, unknown and missing ones included."""
     return find_mistakes(_find_strategy(name), arguments)
 
 

@@ -164,8 +164,8 @@ def _parse_game(top: RecipeTable, where: RecipeText) -> tuple[str, dict[str, Arg
     key: KeyPath = ("game",)
     try:
         make_game(table.name)
-        for complaint in option_complaints(table.name, options):
-            raise where.error((*key, complaint.argument), f"game {table.name!r}: {complaint.text}")
+        for option, complaint in option_complaints(table.name, options).items():
+            raise where.error((*key, option), f"game {table.name!r}: {complaint}")
         key = ("overstake",)
         make_game(table.name, **{**game_options(top.overstake), **options})
         return table.name, non_default_options(table.name, options)
@@ -332,8 +332,8 @@ def _parse_bot(table: BotTable, game: Game, path: KeyPath, where: RecipeText) ->
         for key in arguments:
             if key not in takes:
                 raise where.error((*path, key), unknown_key(key, "in [[bots]]", (*takes, *KEYS["in [[bots]]"])))
-        for complaint in argument_complaints(table.strategy, arguments):
-            raise where.error((*path, complaint.argument), f"strategy {table.strategy!r}: {complaint.text}")
+        for argument, complaint in argument_complaints(table.strategy, arguments).items():
+            raise where.error((*path, argument), f"strategy {table.strategy!r}: {complaint}")
         if table.price_usd_per_search is not None and table.price_usd_per_million_tokens is None:
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)

@@ -1,11 +1,9 @@
 """Prompts: the packaged ones, and files of the user's own below the folder of a recipe."""
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from predibot.agents.prompts.fields import CHOICES, FIELDS, PROMPTS, game_fields, prompt_problem
+from predibot.agents.prompts.fields import CHOICES, PROMPTS, game_fields, prompt_problem
 from predibot.agents.prompts.render import fields_of, packaged_prompt
 from predibot.contracts import Game
 from predibot.domain.spelling import did_you_mean
@@ -49,20 +47,13 @@ def read_prompt(name: str, folder: Path | None, game: Game, *, judges: bool = Fa
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class PromptCatalogue:
-    """The packaged prompts, and the fields of prompts."""
-
-    prompts: tuple[tuple[str, str, tuple[str, ...]], ...]
-    """The name of each, what it is for, and its fields."""
-    fields: Mapping[str, str]
-    """What each field is filled with."""
-    games: Mapping[str, tuple[str, ...]]
-    """The fields that a prompt may have, by game, and for its judges; games that do not load are left out."""
+def list_prompts() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Return the name of each packaged prompt, what it is for, and its fields."""
+    return tuple((name, purpose, fields_of(packaged_prompt(name))) for name, purpose in PROMPTS.items())
 
 
-def list_prompts() -> PromptCatalogue:
-    """Return the packaged prompts with their fields, and the fields of each game."""
+def fields_by_game() -> dict[str, tuple[str, ...]]:
+    """Return the fields that a prompt may have, by game, and for its judges; games that do not load are left out."""
     games = dict[str, tuple[str, ...]]()
     for name in game_names():
         with suppress(PluginError):
@@ -70,8 +61,7 @@ def list_prompts() -> PromptCatalogue:
             games[name] = game_fields(game)
             if game.judge_fields != game.view_fields:
                 games[f"{name}, a judge"] = game_fields(game, judges=True)
-    prompts = tuple((name, purpose, fields_of(packaged_prompt(name))) for name, purpose in PROMPTS.items())
-    return PromptCatalogue(prompts, FIELDS, games)
+    return games
 
 
 def packaged_text(name: str) -> str:

@@ -13,7 +13,7 @@ from predibot.contracts import no_history
 from predibot.errors import RecipeError
 from predibot.plugins.games import make_game
 from predibot.recipe.parse import load_recipe, parse_recipe
-from predibot.recipe.prompts import MAX_PROMPT_BYTES, list_prompts
+from predibot.recipe.prompts import MAX_PROMPT_BYTES, fields_by_game
 from predibot.recipe.recipe import Recipe
 from predibot.recipe.text import RecipeText
 from predibot.studies.beliefbench.games.beliefbench.rules import PairForm
@@ -131,7 +131,7 @@ def test_a_packaged_prompt_can_be_copied_and_used_as_ones_own(name: str) -> None
 def test_every_field_of_a_packaged_prompt_is_explained_and_every_game_lists_its_own() -> None:
     used = {field for name in PROMPTS if name != "extract" for field in fields_of(packaged_prompt(name))}
     assert used == {*FIELDS}
-    games: Mapping[str, tuple[str, ...]] = list_prompts().games
+    games: Mapping[str, tuple[str, ...]] = fields_by_game()
     assert {"question", "comments"} < {*games["stakebench"]} and "now" not in games["stakebench"]
     assert {"first", "second"} < {*games["beliefbench"]} and "reasons" not in games["beliefbench"]
     assert {*games["beliefbench, a judge"]} == {*games["beliefbench"], "reasons"}
