@@ -112,20 +112,22 @@ def _calibrations(calibrations: series.Calibrations) -> "Figure":
 
 
 def _returns(returns: series.Returns) -> "Figure":
-    names = [bar.name for bar in returns.panels[0].of]
+    names = [name for name, _ in returns.panels[0].of]
     height = 1.0 + 0.2 * len(names)
     figure = _figure(height, returns.title, returns.note)
     panels: Sequence[Axes] = figure.subplots(1, len(returns.panels), sharey=True, squeeze=False)[0]
     places = np.arange(len(names))[::-1]
     for axes, panel in zip(panels, returns.panels, strict=True):
         axes.axvline(0.0, color=GREY, linewidth=0.6)
-        for place, bar in zip(places, panel.of, strict=True):
-            if bar.mean is None:
+        n = set()
+        for place, (_, score) in zip(places, panel.of, strict=True):
+            if score is None or (mean := getattr(score, returns.mean)) is None:
                 continue
-            axes.barh(place, 100.0 * bar.mean, height=0.62, color=BLUE if bar.mean >= 0.0 else RED, alpha=0.55)
-            if bar.low is not None and bar.high is not None:
-                axes.plot([100.0 * bar.low, 100.0 * bar.high], [place, place], color="black", linewidth=0.9)
-        n = {bar.n for bar in panel.of if bar.mean is not None}
+            n.add(score.n_quote if returns.at_quote else score.n)
+            axes.barh(place, 100.0 * mean, height=0.62, color=BLUE if mean >= 0.0 else RED, alpha=0.55)
+            found = score.intervals.get(returns.mean)
+            if found is not None and found.interval is not None:
+                axes.plot([100.0 * end for end in found.interval], [place, place], color="black", linewidth=0.9)
         decisions = f"{min(n):,}" if len(n) == 1 else f"{min(n, default=0):,} to {max(n, default=0):,}"
         axes.set_title(panel.name)
         axes.set_xlabel(f"%; n = {decisions}")

@@ -11,6 +11,7 @@ from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHisto
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.histories.ledger import LedgerHistory, WeightsHistory
 from predibot.reports import figures
+from predibot.reports.table import value_of
 from predibot.reports.views.comparison import basis_note, correlation_note, short_figure
 from predibot.reports.views.effort import EFFORT_WORDS, effort_board
 from predibot.rows import grouped
@@ -19,7 +20,7 @@ from predibot.scoring.evaluation.comparison import Agreement
 from predibot.scoring.evaluation.effort import EFFORTS
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
-from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.metrics.calibration import CalibrationBins
 from predibot.scoring.records.knowledge import Knowledge
 
@@ -73,18 +74,16 @@ class Calibrations(Panels[CalibrationBins]):
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A mean return with its interval; None without a value."""
+class Returns(Panels[tuple[tuple[str, HorizonScore | None], ...]]):
+    """Mean returns of bots at horizons; all panels have the same bots in the same order, None for one without."""
 
-    name: str
-    mean: float | None
-    low: float | None
-    high: float | None
-    n: int
+    at_quote: bool
+    """Whether the returns are those at the quote; else they are those at the mid."""
 
-
-class Returns(Panels[tuple[Bar, ...]]):
-    """Mean returns of bots at horizons; all panels have the same bots in the same order."""
+    @property
+    def mean(self) -> str:
+        """Return the field of a score that is drawn."""
+        return "quote_mean_return" if self.at_quote else "mean_return"
 
 
 class Cohorts(Panels[CohortsHistory]):
@@ -223,26 +222,16 @@ def _calibration(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, 
 def _returns(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
     labels = list(dict.fromkeys(label for _, card in cards for label in card.horizons))
     at_quote = any(score.n_quote for _, card in cards for score in card.horizons.values())
-    what = "quote_mean_return" if at_quote else "mean_return"
     panels = tuple(
-        Plot(figures.horizon(label), tuple(_bar(name, card, label, what) for name, card in cards[:_MOST_BARS]))
+        Plot(figures.horizon(label), tuple((name, card.horizons.get(label)) for name, card in cards[:_MOST_BARS]))
         for label in labels
     )
-    if any(bar.mean is not None for panel in panels for bar in panel.of):
-        where = "at the quote, with fees" if at_quote else "at the mid"
-        lines = "Lines: 95% intervals. No bar: no value. Each panel has its own scale."
-        note = _note(lines, cards, scaled=False, most=_MOST_BARS)
-        yield "returns", Returns(f"Mean return of a decision of one dollar, {where}", panels, note)
-
-
-def _bar(name: str, card: Scorecard, label: str, what: str) -> Bar:
-    score = card.horizons.get(label)
-    if score is None:
-        return Bar(name, None, None, None, 0)
-    found = score.intervals.get(what)
-    n = score.n_quote if what == "quote_mean_return" else score.n
-    ends = (None, None) if found is None else (found.low, found.high)
-    return Bar(name, getattr(score, what), *ends, n)
+    where = "at the quote, with fees" if at_quote else "at the mid"
+    lines = "Lines: 95% intervals. No bar: no value. Each panel has its own scale."
+    note = _note(lines, cards, scaled=False, most=_MOST_BARS)
+    found = Returns(f"Mean return of a decision of one dollar, {where}", panels, note, at_quote)
+    if any(value_of(score, found.mean) is not None for panel in panels for _, score in panel.of):
+        yield "returns", found
 
 
 def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture]]:
