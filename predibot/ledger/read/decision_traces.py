@@ -83,20 +83,11 @@ def find_decisions(connection: Connection, run: str, bot: str, event_id: str) ->
 
 def _select_traces(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tuple[TracedDecision, ...]:
     tries = select(func.count()).where(attempts.c.task_id == decisions.c.task_id).scalar_subquery()
+    said = decisions.c["status", "message", "trace_sha256", "reason_kind"]
+    facts = (is_late(), decisions.c.id, runs.c.voided_at.is_not(None), func.coalesce(events.c.title, ""), tries)
     statement = (
-        with_decisions(
-            runs.c.key,
-            bots.c.name,
-            subjects.c.subject_id,
-            *decisions.c["status", "message", "trace_sha256", "reason_kind"],
-            is_late(),
-            decisions.c.id,
-            runs.c.voided_at.is_not(None),
-            func.coalesce(events.c.title, ""),
-            tries,
-            bots.c.arguments_json,
-            decisions.c.notes_json,
-        )
+        with_decisions(runs.c.key, bots.c.name, subjects.c.subject_id, *said, *facts)
+        .add_columns(bots.c.arguments_json, decisions.c.notes_json)
         .outerjoin(events, events.c.id == subjects.c.event_row)
         .where(*chosen)
         .order_by(runs.c.voided_at.is_(None), decisions.c.id)

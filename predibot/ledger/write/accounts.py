@@ -14,15 +14,15 @@ from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
 from predibot.games.accounts import Journal, value_usd
 from predibot.games.cohorts import COHORT, week_of
-from predibot.ledger.schema.tables import AccountRow, DecisionRow, JournalEntryRow, MarkRow, OrderRow, ValuationRow
+from predibot.ledger.schema.tables import AccountRow, JournalEntryRow, MarkRow, OrderRow, ValuationRow
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.claims import Claim, Claimant, claim, is_abandoned, subject_row, subjects, tasks
 from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instrument_rows, instruments
-from predibot.ledger.write.runs import StoredRun
+from predibot.ledger.write.runs import StoredRun, decisions
 
 accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
 valuations, marks = table_of(ValuationRow), table_of(MarkRow)
-_orders, _decisions = table_of(OrderRow), table_of(DecisionRow)
+_orders = table_of(OrderRow)
 
 VALUED_EVERY = timedelta(minutes=10)
 """The instant of a valuation is floored to this."""
@@ -236,11 +236,11 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
         instruments, instruments.c.id == marks.c.instrument_row
     )
     ordered: Select[Any] = (
-        select(*NAME_OF_INSTRUMENT, _orders.c.price, _decisions.c.decided_at)
+        select(*NAME_OF_INSTRUMENT, _orders.c.price, decisions.c.decided_at)
         .join(instruments, instruments.c.id == _orders.c.instrument_row)
-        .join(_decisions, _decisions.c.id == _orders.c.decision_id)
+        .join(decisions, decisions.c.id == _orders.c.decision_id)
         .where(
-            _decisions.c.id.in_(select(journal.c.decision_id).where(journal.c.account_id == account_id)),
+            decisions.c.id.in_(select(journal.c.decision_id).where(journal.c.account_id == account_id)),
             _orders.c.price.is_not(None),
         )
     )

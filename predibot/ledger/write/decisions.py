@@ -217,14 +217,9 @@ def store_decision(
 
 def read_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
     """Return the decisions of a run with their bets, by bot in order of entry, then by subject."""
+    forecast = forecasts.c["probability", "confidence"]
     query: Select[Any] = (
-        select(
-            bets.c.decision_id,
-            markets.c.market_id,
-            bets.c.booked_usd,
-            *forecasts.c["probability", "confidence"],
-            bets.c.price_yes,
-        )
+        select(bets.c.decision_id, markets.c.market_id, bets.c.booked_usd, *forecast, bets.c.price_yes)
         .join(decisions, decisions.c.id == bets.c.decision_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(markets, markets.c.id == bets.c.market_row)

@@ -6,16 +6,16 @@ from dataclasses import asdict
 from sqlalchemy import Connection, insert, select
 
 from predibot.domain.account_past import NewsItem
-from predibot.ledger.schema.tables import MarketRow, NewsRow
+from predibot.ledger.schema.tables import NewsRow
 from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.events import markets
 
 news = table_of(NewsRow)
-_markets = table_of(MarketRow)
 
 
 def read_news(connection: Connection, run_id: int) -> Mapping[str, tuple[NewsItem, ...] | None]:
     """Return a run's news by market id, None for a failed search; markets without a search are absent."""
-    statement = select(news, _markets.c.market_id).join(_markets, _markets.c.id == news.c.market_row)
+    statement = select(news, markets.c.market_id).join(markets, markets.c.id == news.c.market_row)
     found: dict[str, tuple[NewsItem, ...] | None] = {}
     rows = connection.execute(statement.where(news.c.run_id == run_id).order_by(news.c.market_row, news.c.number))
     for row in rows:
@@ -38,7 +38,7 @@ def add_news(
     failure: str | None = None,
 ) -> None:
     """Store the result of a run's search; another process's earlier news stay."""
-    same = select(_markets.c.id).where(_markets.c.venue == venue, _markets.c.market_id == market_id)
+    same = select(markets.c.id).where(markets.c.venue == venue, markets.c.market_id == market_id)
     key = {"run_id": run_id, "market_row": connection.execute(same).scalar_one()}
     text = {"title": query, "snippet": "", "published_at": None, "failure": failure}
     if not insert_new(connection, NewsRow, [{**key, "number": 0, **text}]) or not items:

@@ -98,17 +98,9 @@ def add_observations(
     # Imported late: only storing prices needs numpy.
     import numpy as np
 
-    from predibot.ledger.schema.packed_points import (
-        POINT,
-        SOURCES,
-        merge_numbers,
-        merge_points,
-        pack_points,
-        receipt_numbers,
-        unpack_points,
-    )
+    from predibot.ledger.schema import packed_points
 
-    rows, code = sorted(row for row, seen in points.items() if seen), SOURCES.index(source)
+    rows, code = sorted(row for row, seen in points.items() if seen), packed_points.SOURCES.index(source)
     # The lock allows references, so that no decision waits to book a fill.
     found = connection.execute(
         select(instruments.c.id, instruments.c.highest_price)
@@ -121,17 +113,21 @@ def add_observations(
     new, first, changed = 0, list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for row, most in found:
         path = path_of.get(row)
-        held, _ = unpack_points([] if path is None else [path.points], highest=inf if most is None else most)
-        more = np.array([(to_microseconds(point.at), code, point.price) for point in points[row]], dtype=POINT)
-        merged = merge_points(held, more)
+        held, _ = packed_points.unpack_points(
+            [] if path is None else [path.points], highest=inf if most is None else most
+        )
+        more = np.array(
+            [(to_microseconds(point.at), code, point.price) for point in points[row]], dtype=packed_points.POINT
+        )
+        merged = packed_points.merge_points(held, more)
         new += int(merged.size - held.size)
         if path is None:
-            first.append({"instrument_row": row, "points": pack_points(merged)})
+            first.append({"instrument_row": row, "points": packed_points.pack_points(merged)})
         elif merged.size > held.size:
             numbers = path.receipts
             if numbers is not None:
-                numbers = merge_numbers(receipt_numbers(numbers, held.size), held, merged)
-            changed.append({"of_row": row, "points": pack_points(merged), "receipts": numbers})
+                numbers = packed_points.merge_numbers(packed_points.receipt_numbers(numbers, held.size), held, merged)
+            changed.append({"of_row": row, "points": packed_points.pack_points(merged), "receipts": numbers})
     if first:
         connection.execute(insert(price_paths), first)
     if changed:

@@ -14,25 +14,14 @@ from predibot.domain.clock import EPOCH
 from predibot.domain.decision import BookedOrder, Fill, Order, OrderStatus
 from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import SIDES, Instrument, Side
-from predibot.ledger.schema.tables import (
-    BotRow,
-    DecisionRow,
-    EventRow,
-    FillRow,
-    OrderRow,
-    ResolutionRow,
-    RunRow,
-    TurnRow,
-)
+from predibot.ledger.schema.tables import FillRow, OrderRow, TurnRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
-from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instruments, market_ref, markets, parse_outcomes
+from predibot.ledger.write.events import NAME_OF_INSTRUMENT, events, instruments, market_ref, markets, parse_outcomes
+from predibot.ledger.write.runs import bots, decisions, runs
 from predibot.rows import grouped
 
-turns = table_of(TurnRow)
-_bots, _decisions, _fills = table_of(BotRow), table_of(DecisionRow), table_of(FillRow)
-_events = table_of(EventRow)
-_orders, _resolutions, _runs = table_of(OrderRow), table_of(ResolutionRow), table_of(RunRow)
+turns, _fills, _orders = table_of(TurnRow), table_of(FillRow), table_of(OrderRow)
 
 REMEMBERED = 10
 """How many past allocations a bot is shown."""
@@ -84,13 +73,11 @@ def account_decisions(*columns: Any) -> Select[Any]:
         select(*columns)
         .select_from(turns)
         .join(accounts, accounts.c.id == turns.c.account_id)
-        .join(_decisions, _decisions.c.run_id == turns.c.run_id)
-        .join(_bots, _bots.c.id == _decisions.c.bot_id)
-        .join(_runs, _runs.c.id == turns.c.run_id)
+        .join(decisions, decisions.c.run_id == turns.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(runs, runs.c.id == turns.c.run_id)
         .where(
-            _bots.c.name == accounts.c.bot,
-            _decisions.c.subject_row == accounts.c.subject_row,
-            _runs.c.voided_at.is_(None),
+            bots.c.name == accounts.c.bot, decisions.c.subject_row == accounts.c.subject_row, runs.c.voided_at.is_(None)
         )
     )
 
@@ -98,16 +85,16 @@ def account_decisions(*columns: Any) -> Select[Any]:
 # Built once, because each decision runs them several times.
 _PENDING = (
     account_decisions(
-        *_orders.c["decision_id", "number", "amount", "unit", "side"], _decisions.c.decided_at, *NAME_OF_INSTRUMENT
+        *_orders.c["decision_id", "number", "amount", "unit", "side"], decisions.c.decided_at, *NAME_OF_INSTRUMENT
     )
-    .join(_orders, _orders.c.decision_id == _decisions.c.id)
+    .join(_orders, _orders.c.decision_id == decisions.c.id)
     .join(instruments, instruments.c.id == _orders.c.instrument_row)
     .where(_orders.c.status == "pending", turns.c.account_id == bindparam("account_id"))
     .order_by(_orders.c.decision_id, _orders.c.number)
 )
 _ALLOCATIONS = (
-    account_decisions(_decisions.c.id, turns.c.slot_at, turns.c.at)
-    .where(_decisions.c.status == "recorded", turns.c.slot_at < bindparam("before"))
+    account_decisions(decisions.c.id, turns.c.slot_at, turns.c.at)
+    .where(decisions.c.status == "recorded", turns.c.slot_at < bindparam("before"))
     .where(turns.c.account_id == bindparam("account_id"))
     .order_by(turns.c.slot_at.desc())
     .limit(REMEMBERED)
@@ -183,8 +170,8 @@ def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datet
     """Return when a run that counts brought an account to a slot, None where none did."""
     found = connection.execute(
         select(turns.c.at)
-        .join(_runs, _runs.c.id == turns.c.run_id)
-        .where(turns.c.account_id == account_id, turns.c.slot_at == slot_at, _runs.c.voided_at.is_(None))
+        .join(runs, runs.c.id == turns.c.run_id)
+        .where(turns.c.account_id == account_id, turns.c.slot_at == slot_at, runs.c.voided_at.is_(None))
     )
     return found.scalar()
 
@@ -195,8 +182,8 @@ def accounts_played_at(connection: Connection, venue: str) -> Mapping[int, str]:
         select(accounts.c.id, accounts.c.bot)
         .distinct()
         .join(turns, turns.c.account_id == accounts.c.id)
-        .join(_runs, _runs.c.id == turns.c.run_id)
-        .where(_runs.c.venue == venue, _runs.c.voided_at.is_(None))
+        .join(runs, runs.c.id == turns.c.run_id)
+        .where(runs.c.venue == venue, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id)
     )
     return {row.id: row.bot for row in connection.execute(statement)}
@@ -235,9 +222,9 @@ def outcome_number(side: Side | None, outcome: int | None) -> int:
 def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, KnownMarket]:
     """Return the market of each instrument that is an outcome, the first known first."""
     statement = (
-        select(*NAME_OF_INSTRUMENT, markets, _events.c.event_id, _events.c.title)
+        select(*NAME_OF_INSTRUMENT, markets, events.c.event_id, events.c.title)
         .join(markets, markets.c.id == instruments.c.market_row)
-        .join(_events, _events.c.id == markets.c.event_row)
+        .join(events, events.c.id == markets.c.event_row)
         .where(instruments.c.instrument_id.in_([each.id for each in wanted]))
         .order_by(markets.c.id)
     )

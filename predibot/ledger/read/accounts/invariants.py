@@ -51,31 +51,17 @@ def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Ite
 def check_orders(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield what is wrong with orders and their fills, order by order."""
     check = "fills belong to orders"
+    same_market = (quotes.c.decision_id == orders.c.decision_id, quotes.c.market_row == instruments.c.market_row)
+    is_booked_at = and_(*same_market, quotes.c.role == "booked")
+    traded = instruments.c["instrument_id", "market_row", "lowest_price", "highest_price"]
     statement = (
-        with_decisions(
-            orders,
-            runs.c.key,
-            bots.c.name,
-            *subjects.c["subject_id", "event_row"],
-            *instruments.c["instrument_id", "market_row"],
-            instruments.c.side.label("outcome"),
-            *instruments.c["lowest_price", "highest_price"],
-            fills.c.shares,
-            fills.c.price.label("paid"),
-            *fills.c["cash_usd", "model"],
-            *quotes.c["bid", "ask", "depth_json"],
-        )
+        with_decisions(orders, runs.c.key, bots.c.name, *subjects.c["subject_id", "event_row"], *traded)
+        .add_columns(instruments.c.side.label("outcome"), fills.c.price.label("paid"))
+        .add_columns(*fills.c["shares", "cash_usd", "model"], *quotes.c["bid", "ask", "depth_json"])
         .join(orders, orders.c.decision_id == decisions.c.id)
         .join(instruments, instruments.c.id == orders.c.instrument_row)
-        .outerjoin(fills, and_(fills.c.decision_id == orders.c.decision_id, fills.c.order_number == orders.c.number))
-        .outerjoin(
-            quotes,
-            and_(
-                quotes.c.decision_id == orders.c.decision_id,
-                quotes.c.market_row == instruments.c.market_row,
-                quotes.c.role == "booked",
-            ),
-        )
+        .outerjoin(fills, ORDER_OF_FILL)
+        .outerjoin(quotes, is_booked_at)
         .order_by(orders.c.decision_id, orders.c.number, fills.c.number)
     )
     rows = connection.execute(statement.execution_options(yield_per=1_000))
