@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
 
 DEFAULT_TICKERS = (
     "AAPL", "MSFT", "NVDA", "META", "JPM", "V", "XOM", "CAT", "TSLA", "PG", "KO", "AMZN", "WMT", "JNJ", "UNH",
@@ -33,25 +32,16 @@ _KNOWN = {
 TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """A fund over simulated companies."""
-
-    ticker: str
-    members: dict[str, float]
-    """Each company's size on the first day, in any unit."""
-    annual_dividend_yield: float
-
-
 _SIZES = dict(
     zip(DEFAULT_TICKERS, (7.0, 6.8, 6.4, 2.6, 2.0, 1.8, 1.5, 0.7, 1.9, 1.1, 0.9, 4.0, 1.4, 1.2, 1.3), strict=True)
 )
 INDICES = {
-    "SPY": Index("SPY", _SIZES, 0.013),
-    "QQQ": Index(
-        "QQQ", {name: _SIZES[name] for name in ("AAPL", "MSFT", "NVDA", "META", "TSLA", "AMZN", "WMT")}, 0.006
-    ),
+    "SPY": _SIZES,
+    "QQQ": {name: _SIZES[name] for name in ("AAPL", "MSFT", "NVDA", "META", "TSLA", "AMZN", "WMT")},
 }
+"""The companies in each fund, with their sizes on the first day, in any unit."""
+INDEX_YIELDS = {"SPY": 0.013, "QQQ": 0.006}
+"""The annual dividend yield of each fund."""
 
 
 def check_ticker(ticker: str) -> str:

@@ -15,7 +15,9 @@ from predibot.sandbox.stocks.market import DECIMALS, StockHistory, StockMarket
 from predibot.whole_file import whole_file
 
 SIMULATED_FILE = "simulated.toml"
-_COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
+PRICE_COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
+ACTIONS_FILE, ACTION_COLUMNS = "actions.csv", ("date", "ticker", "action", "value")
+SECTORS_FILE, SECTOR_COLUMNS = "sectors.csv", ("ticker", "sector", "name")
 
 
 def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[str], start: date) -> None:
@@ -34,18 +36,14 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
             f"# These stocks are invented, whatever their names, and so are their news.\nseed = {seed}\n".encode()
         )
     for history in histories:
-        _write_table(folder / f"{history.ticker}.csv", _COLUMNS, price_rows(history))
+        write_table(folder / f"{history.ticker}.csv", PRICE_COLUMNS, price_rows(history))
     actions = sorted((action for history in histories for action in history.actions), key=lambda each: each.on)
-    _write_table(
-        folder / "actions.csv",
-        ("date", "ticker", "action", "value"),
-        (
-            (str(each.on), each.ticker, each.kind, "" if each.value is None else f"{each.value:.10g}")
-            for each in actions
-        ),
+    changes = (
+        (str(each.on), each.ticker, each.kind, "" if each.value is None else f"{each.value:.10g}") for each in actions
     )
+    write_table(folder / ACTIONS_FILE, ACTION_COLUMNS, changes)
     companies = ((each, sector_of(each), known_company(each)[0]) for each in names if each not in INDICES)
-    _write_table(folder / "sectors.csv", ("ticker", "sector", "name"), companies)
+    write_table(folder / SECTORS_FILE, SECTOR_COLUMNS, companies)
 
 
 def read_seed(folder: Path) -> int | None:
@@ -76,10 +74,11 @@ def price_rows(history: StockHistory) -> list[tuple[str, ...]]:
     ]
 
 
-def _write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]], *, durable: bool = False) -> None:
+    """Write a CSV file whole, or not at all; raise `OSError` if it cannot be written."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(columns)
     table.writerows(rows)
-    with whole_file(path) as file:
+    with whole_file(path, durable=durable) as file:
         file.write(text.getvalue().encode())

@@ -1,7 +1,7 @@
 """The simulated stock market: correlated companies and indices, with splits, dividends, halts and delistings."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Literal, Self
@@ -9,7 +9,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.sandbox.stocks.companies import INDICES, Index, check_ticker, number_of, sector_of
+from predibot.sandbox.stocks.companies import INDEX_YIELDS, INDICES, check_ticker, number_of, sector_of
 from predibot.sandbox.stocks.news import news_returns
 from predibot.sandbox.stocks.trading_days import closing_minute, first_minute, is_half_day, on_or_after, trading_days
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
@@ -139,13 +139,13 @@ class StockMarket:
             beta * market + sector + own + self._overnight_jumps(ticker) + news_returns(self.draws, ticker, self.days)
         )
 
-    def _index_value(self, index: Index) -> Floats:
+    def _index_value(self, sizes: Mapping[str, float]) -> Floats:
         """Return the growth of a dollar in an index; the others take over a delisted member's share."""
-        histories = [self.history(member) for member in index.members]
+        histories = [self.history(member) for member in sizes]
         values = np.array(
-            [size * history.company_value for size, history in zip(index.members.values(), histories, strict=True)]
+            [size * history.company_value for size, history in zip(sizes.values(), histories, strict=True)]
         )
-        before = np.concatenate([np.array([list(index.members.values())]).T, values[:, :-1]], axis=1)
+        before = np.concatenate([np.array([list(sizes.values())]).T, values[:, :-1]], axis=1)
         is_held = np.ones(values.shape, dtype=bool)
         for row, history in enumerate(histories):
             for action in history.actions:
@@ -226,8 +226,8 @@ class StockMarket:
                     yield quarter, place, kind
 
     def _annual_yield(self, ticker: str) -> float:
-        if ticker in INDICES:
-            return INDICES[ticker].annual_dividend_yield
+        if ticker in INDEX_YIELDS:
+            return INDEX_YIELDS[ticker]
         roll = self._trait("stock yield", ticker)
         return _HIGHEST_YIELD * roll / _PAYERS if roll < _PAYERS else 0.0
 

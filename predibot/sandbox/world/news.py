@@ -10,15 +10,13 @@ import numpy as np
 
 from predibot.sandbox.world.calendar import MINUTES_AN_HOUR
 from predibot.sandbox.world.draws import Draws
-from predibot.sandbox.world.plan import EventPlan
+from predibot.sandbox.world.plan import EventPlan, choose_by_share
 from predibot.sandbox.world.world import World
 
 Kind = Literal["analysis", "rumour", "wrong", "filler", "hostile", "result"]
 
 HOSTILE_KINDS = 5
-_KIND_SHARES: tuple[tuple[Kind, float], ...] = (
-    ("analysis", 0.55), ("rumour", 0.15), ("wrong", 0.10), ("filler", 0.05), ("hostile", 0.15),
-)  # fmt: skip
+_KIND_SHARES: dict[Kind, float] = {"analysis": 0.55, "rumour": 0.15, "wrong": 0.10, "filler": 0.05, "hostile": 0.15}
 _NOISE: dict[Kind, float] = {"analysis": 0.15, "rumour": 1.0}
 """Standard deviation of a page's error, in log odds."""
 _UNDATED_SHARE = 0.08
@@ -88,19 +86,11 @@ def _make_page(
     return NewsPage(
         event=plan.number,
         slot=slot,
-        kind="analysis" if is_first else _choose_kind(kind_roll),
+        kind="analysis" if is_first else choose_by_share(kind_roll, _KIND_SHARES),
         published_minute=minute,
         updated_minute=rewritten if update < _UPDATED_SHARE else None,
         is_dated=is_first or date_roll >= _UNDATED_SHARE,
     )
-
-
-def _choose_kind(roll: float) -> Kind:
-    for kind, share in _KIND_SHARES:
-        roll -= share
-        if roll < 0.0:
-            return kind
-    return "analysis"
 
 
 def _result_pages(draws: Draws, plan: EventPlan, first_slot: int) -> list[NewsPage]:

@@ -1,7 +1,7 @@
 """The plan of an event: everything that is fixed at its birth, its wording included."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
@@ -43,14 +43,18 @@ def choose(uniforms: Iterator[float], items: Sequence[Item]) -> Item:
     return items[int(next(uniforms) * len(items))]
 
 
+def choose_by_share(uniform: float, shares: Mapping[Item, float]) -> Item:
+    """Return one of the items at random; the first where a rounded sum of shares leaves none."""
+    for item, share in shares.items():
+        uniform -= share
+        if uniform < 0.0:
+            return item
+    return next(iter(shares))
+
+
 def choose_category(uniforms: Iterator[float]) -> str:
     """Return a category's name; shares are the vocabulary's."""
-    left = next(uniforms)
-    for name, category in CATEGORIES.items():
-        left -= category.share
-        if left < 0.0:
-            return name
-    return next(iter(CATEGORIES))
+    return choose_by_share(next(uniforms), {name: category.share for name, category in CATEGORIES.items()})
 
 
 def word_single(uniforms: Iterator[float], category: str, *, date: str) -> Wording:

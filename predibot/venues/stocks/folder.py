@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from predibot.domain.price import CorporateAction
 from predibot.errors import UsageError, VenueChanged
 from predibot.plain_file import plain_text
-from predibot.sandbox.stocks.folder import SIMULATED_FILE, read_seed
+from predibot.sandbox.stocks.folder import ACTION_COLUMNS, ACTIONS_FILE, SECTORS_FILE, SIMULATED_FILE, read_seed
 from predibot.venues.stocks.daily_prices import HIGHEST_PRICE_USD, LARGEST_SPLIT, LOWEST_PRICE_USD
 from predibot.venues.stocks.recording import (
-    ACTION_COLUMNS,
-    ACTIONS_FILE,
     CLOSED_HOUR,
     MAX_TABLE_BYTES,
-    SECTORS_FILE,
     list_tickers,
     read_csv,
 )

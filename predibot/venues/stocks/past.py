@@ -20,9 +20,9 @@ from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip, Tag
 from predibot.domain.price import EQUITY, CorporateAction, Instrument, Price, PricePath, PricePoint, Quote
 from predibot.errors import UsageError
 from predibot.plain_file import open_plain, plain_bytes
-from predibot.sandbox.stocks.folder import SIMULATED_FILE
+from predibot.sandbox.stocks.folder import ACTIONS_FILE, SECTORS_FILE, SIMULATED_FILE
 from predibot.venues.stocks.folder import StockFolder, close_instant, read_folder
-from predibot.venues.stocks.recording import ACTIONS_FILE, MAX_TABLE_BYTES, SECTORS_FILE
+from predibot.venues.stocks.recording import MAX_TABLE_BYTES
 
 if TYPE_CHECKING:
     from predibot.sandbox.world.world import World

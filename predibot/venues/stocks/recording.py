@@ -19,8 +19,15 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.errors import UsageError, VenueError, VenueUnavailable
 from predibot.plain_file import names_in, plain_text
 from predibot.sandbox.stocks.companies import TICKER, known_company
+from predibot.sandbox.stocks.folder import (
+    ACTION_COLUMNS,
+    ACTIONS_FILE,
+    PRICE_COLUMNS,
+    SECTOR_COLUMNS,
+    SECTORS_FILE,
+    write_table,
+)
 from predibot.venues.stocks.daily_prices import Company, DayPrices, PriceProvider, TickerUnknown
-from predibot.whole_file import whole_file
 
 CLOSED_HOUR = 21
 """When the close of a day is known, in UTC."""
@@ -35,11 +42,6 @@ MAX_TABLE_BYTES = 50_000_000
 SAME_SHARE = 1e-6
 """Two closes that differ by less of their size are the same."""
 
-PRICE_COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
-ACTIONS_FILE = "actions.csv"
-ACTION_COLUMNS = ("date", "ticker", "action", "value")
-SECTORS_FILE = "sectors.csv"
-SECTOR_COLUMNS = ("ticker", "sector", "name")
 _LOCK_FILE = ".recording"
 
 _Row = dict[str, str]
@@ -320,12 +322,7 @@ def _read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
 
 
 def _write_table(path: Path, columns: Sequence[str], rows: Iterable[_Row]) -> None:
-    text = io.StringIO(newline="")
-    table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
     try:
-        with whole_file(path, durable=True) as file:
-            file.write(text.getvalue().encode())
+        write_table(path, columns, ([row.get(name, "") for name in columns] for row in rows), durable=True)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error}; name a folder that can") from error

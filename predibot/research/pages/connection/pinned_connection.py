@@ -2,7 +2,8 @@
 
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -63,14 +64,8 @@ class PinnedStream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Return the next bytes, empty at the end."""
-        # The deadline ends a server that drips a byte a second too.
-        self.sock.settimeout(self.deadline.left_seconds())
-        try:
+        with self._translated(httpcore.ReadError):
             read = self.sock.recv(max_bytes)
-        except TimeoutError as error:
-            raise self.deadline.timeout_error() from error
-        except OSError as error:
-            raise httpcore.ReadError(str(error)) from error
         self.received += len(read)
         if self.received > self.max_bytes:
             raise PageUnreadable(f"the server sends more than {self.max_bytes:,} bytes; take another source")
@@ -78,13 +73,19 @@ class PinnedStream(httpcore.NetworkStream):
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send everything."""
+        with self._translated(httpcore.WriteError):
+            self.sock.sendall(buffer)
+
+    @contextmanager
+    def _translated(self, failure: type[httpcore.NetworkError]) -> Iterator[None]:
+        """Let what waits in this block end with the deadline, also at a server that drips a byte a second."""
         self.sock.settimeout(self.deadline.left_seconds())
         try:
-            self.sock.sendall(buffer)
+            yield
         except TimeoutError as error:
             raise self.deadline.timeout_error() from error
         except OSError as error:
-            raise httpcore.WriteError(str(error)) from error
+            raise failure(str(error)) from error
 
     def close(self) -> None:
         """Close the socket."""
@@ -95,14 +96,11 @@ class PinnedStream(httpcore.NetworkStream):
     ) -> httpcore.NetworkStream:
         """Return the stream through TLS; the certificate must match the name, not the address."""
         try:
-            self.sock.settimeout(self.deadline.left_seconds())
-            wrapped = ssl_context.wrap_socket(self.sock, server_hostname=server_hostname)
-        except TimeoutError as error:
+            with self._translated(httpcore.ConnectError):
+                wrapped = ssl_context.wrap_socket(self.sock, server_hostname=server_hostname)
+        except BaseException:
             self.close()
-            raise self.deadline.timeout_error() from error
-        except OSError as error:
-            self.close()
-            raise httpcore.ConnectError(str(error)) from error
+            raise
         return PinnedStream(wrapped, self.deadline, self.max_bytes, self.received)
 
     def get_extra_info(self, info: str) -> Any:
