@@ -15,7 +15,6 @@ from predibot.jobs.deciding.activity import Watch
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.logs.spans import Spans
-from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
 from predibot.net.api_keys import key_names
@@ -67,10 +66,9 @@ def decide(
     one for what each bot does.
     """
     settings = caller.settings()
-    spec, only = venue or request.recipe.venue, request.recipe.selection.only
     paces = SharedPaces()
     with (
-        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock, paces=paces, only=only) as opened,
+        request.open_venue(settings, caller.clock, venue=venue, as_of=as_of, paces=paces) as opened,
         Store.open(ledger) as store,
     ):
         paces.store = store

@@ -14,7 +14,6 @@ from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.deciding.open_run import RunRequest, choose_for
 from predibot.jobs.deciding.worker import agent_setup
-from predibot.jobs.open_venue import open_venue
 from predibot.reports.terminal.dry_run import CohortPrompt, PlannedRequest, planned_requests
 from predibot.reports.views.decide import SelectionView, selection_view
 
@@ -34,16 +33,8 @@ class Preview:
 
 def select(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
     """Return which events a run would play, and why not the others; nothing is stored."""
-    spec = venue or request.recipe.venue
     with (
-        open_venue(
-            spec,
-            caller.settings(),
-            as_of=as_of,
-            purpose="decide",
-            clock=caller.clock,
-            only=request.recipe.selection.only,
-        ) as opened,
+        request.open_venue(caller.settings(), caller.clock, venue=venue, as_of=as_of) as opened,
         caller.progress() as listener,
     ):
         return selection_view(choose_for(request, opened, listener), opened)
@@ -52,9 +43,7 @@ def select(request: RunRequest, caller: Caller, *, venue: str | None, as_of: dat
 def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> Preview:
     """Return what `decide` would do, without asking a model or storing anything."""
     recipe, settings = request.recipe, caller.settings()
-    spec = venue or recipe.venue
-    only = recipe.selection.only
-    with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock, only=only) as opened:
+    with request.open_venue(settings, caller.clock, venue=venue, as_of=as_of) as opened:
         agents = agent_setup(recipe, opened, settings, caller.clock)
         with caller.progress() as listener:
             choice = choose_for(request, opened, listener)

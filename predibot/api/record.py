@@ -1,7 +1,7 @@
 """Recording: a venue's raw answers become an archive, and daily prices of stocks a folder of CSV files."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from predibot.venues.archive.reader import Archive
 from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot, write_venue
 from predibot.venues.stocks import recording
 from predibot.venues.stocks.providers import check_provider, open_provider
-from predibot.venues.stocks.recording import check_ticker, list_tickers, missing_days
+from predibot.venues.stocks.recording import RecordingResult, check_ticker, list_tickers, missing_days
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,23 +139,9 @@ def _last_point_at(folder: Path, token_id: str) -> datetime | None:
     return series[-1][0] if series else None
 
 
-@dataclass(frozen=True, slots=True)
-class StocksReport:
-    """What one call recorded of stocks."""
-
-    folder: Path
-    provider: str
-    tickers: tuple[str, ...]
-    rows: int
-    """New trading days of all stocks."""
-    actions: int
-    """New splits and dividends."""
-    notes: tuple[str, ...]
-
-
 def record_stocks(
     folder: Path, caller: Caller, *, provider: str, tickers: Sequence[str], as_of: datetime | None, days: float
-) -> StocksReport:
+) -> RecordingResult:
     """Add missing prices of stocks to a folder of the venue `stocks`, one stock after the other; a missing folder is
     made.
 
@@ -178,4 +164,4 @@ def record_stocks(
     if recorded.failures:
         message = "; ".join((*shorten_failures([*recorded.failures]), *notes))
         raise VenueUnavailable(f"{message}. The rest is written; run the same command again")
-    return StocksReport(folder, provider, names, recorded.rows, recorded.actions, notes)
+    return replace(recorded, notes=notes)

@@ -27,7 +27,7 @@ from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.doctor import check_all
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.open_venue import look_back_at, open_past, open_venue
+from predibot.jobs.open_venue import look_back_at, open_past
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installation, InstallKind, make_files
 from predibot.jobs.schedule.lock import ServiceLock
@@ -317,15 +317,7 @@ def play_slot(
                 f"{recipe.name}: it is {short_instant(as_of)} in the simulated world, each run plays its next day"
             )
         with (
-            open_venue(
-                chosen.venue,
-                settings,
-                as_of=as_of,
-                purpose="decide",
-                clock=caller.clock,
-                paces=paces,
-                only=chosen.selection.only,
-            ) as opened,
+            request.open_venue(settings, caller.clock, as_of=as_of, paces=paces) as opened,
             caller.progress() as listener,
         ):
             resources = Resources(store, settings, caller.clock, listener)

@@ -59,10 +59,10 @@ def record(
             raise UsageError("--stocks and --venue are two things to record; leave one out")
         chosen = [name.strip() for name in (tickers or "").split(",") if name.strip()]
         of_stocks = record_stocks(folder, caller, provider=stocks, tickers=chosen, as_of=as_of, days=days)
-        names = "provider tickers new_rows=rows new_actions=actions notes"
-        shown, notes = {"folder": str(of_stocks.folder), **document(of_stocks, names)}, of_stocks.notes
+        names = "tickers new_rows=rows new_actions=actions notes"
+        shown, notes = {"folder": str(folder), "provider": stocks, **document(of_stocks, names)}, of_stocks.notes
         text = (
-            f"{of_stocks.folder}: {things(len(of_stocks.tickers), 'stock')}; "
+            f"{folder}: {things(len(of_stocks.tickers), 'stock')}; "
             f"{things(of_stocks.rows, 'new daily price')}, {things(of_stocks.actions, 'new action')}"
         )
     if json:

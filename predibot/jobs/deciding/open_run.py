@@ -7,14 +7,15 @@ from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from predibot.contracts import OpenVenue, ProgressListener
+from predibot.contracts import OpenVenue, Paces, ProgressListener
 from predibot.domain.clock import EPOCH, floor_to, format_instant, short_instant
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.jobs.deciding.worker import Resources
+from predibot.jobs.open_venue import Clock, open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import StoredRun, freeze_run, frozen_events, runs_of_slot
@@ -22,6 +23,9 @@ from predibot.recipe.parse import load_recipe
 from predibot.recipe.recipe import Recipe
 from predibot.selection import Selection
 from predibot.version import __version__
+
+if TYPE_CHECKING:
+    from predibot.config import Settings
 
 _DAY, _WEEK = timedelta(days=1), timedelta(weeks=1)
 _DIGEST_CHARACTERS = 16
@@ -70,6 +74,19 @@ class RunRequest:
         found = load_recipe(recipe, Path())
         given = {name: value for name, value in overrides.items() if value is not None}
         return cls(found.with_overrides(**given, bots=tuple(bots) or None, models=models), found.digest, given)
+
+    def open_venue(
+        self,
+        settings: "Settings",
+        clock: Clock,
+        *,
+        venue: str | None = None,
+        as_of: datetime | None = None,
+        paces: Paces | None = None,
+    ) -> OpenVenue:
+        """Open a venue to decide at, by default the recipe's; errors are those of `predibot.jobs.open_venue`."""
+        spec, only = venue or self.recipe.venue, self.recipe.selection.only
+        return open_venue(spec, settings, as_of=as_of, purpose="decide", clock=clock, paces=paces, only=only)
 
 
 @dataclass(frozen=True, slots=True)

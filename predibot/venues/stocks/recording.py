@@ -56,6 +56,8 @@ class RecordingResult:
     notes: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     """A sentence on each stock that could not be read."""
+    tickers: tuple[str, ...] = ()
+    """Those that were asked for."""
 
 
 def check_ticker(ticker: str) -> str:
@@ -124,7 +126,7 @@ def record_stocks(
                 notes += recorded.notes
         if not failures:
             notes += _record_companies(folder, provider, tickers)
-    return RecordingResult(rows, actions, tuple(notes), tuple(failures))
+    return RecordingResult(rows, actions, tuple(notes), tuple(failures), tuple(tickers))
 
 
 def _record_companies(folder: Path, provider: PriceProvider, tickers: Sequence[str]) -> list[str]:
