@@ -14,8 +14,7 @@ from predibot.ledger.read.accounts.cohort_statement import CohortStatement, coho
 from predibot.ledger.read.accounts.cohorts import StoredCohort, cohorts_as_of, read_cohorts
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import journal, valuations
-from predibot.ledger.write.cohorts import archive_cohorts, unarchive_cohorts
+from predibot.ledger.write.accounts import archive_cohorts, journal, unarchive_cohorts, valuations
 from predibot.ledger.write.ledger_receipts import add_ledger_receipt
 from predibot.ledger.write.prices_and_resolutions import resolutions
 

@@ -24,7 +24,7 @@ from predibot.games.cohorts import (
 )
 from predibot.ledger.read.accounts.cohorts import StoredCohort, member_accounts, read_cohorts
 from predibot.ledger.store import Store
-from predibot.ledger.write.cohorts import start_cohort
+from predibot.ledger.write.accounts import start_cohort
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import StoredRun, frozen_events, runs

@@ -188,14 +188,10 @@ def select_with_forecasts(
 
 def _numbered_decisions(connection: Connection, row_filter: RowFilter) -> Mapping[int, LedgerDecision]:
     knowledge = _knowledge(connection, row_filter)
+    of_decision = decisions.c[(*_OF_DECISION, "notes_json", "models_json")]
+    of_bot = bots.c["strategy", "model", "knowledge_cutoff"]
     statement = (
-        _select_decisions(
-            *(decisions.c[name] for name in _OF_DECISION),
-            *decisions.c["notes_json", "models_json"],
-            *(tasks.c[name] for name in _OF_TASK),
-            events.c.title,
-            *bots.c["strategy", "model", "knowledge_cutoff"],
-        )
+        _select_decisions(*of_decision, *tasks.c[_OF_TASK], events.c.title, *of_bot)
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .outerjoin(events, events.c.id == subjects.c.event_row)
         .where(*row_filter.conditions(connection))
@@ -392,9 +388,7 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
         run_is_live(connection),
     )
     if row_filter.rows is not None:
-        chosen = (
-            select(decisions.c.run_id, decisions.c.subject_row).where(decisions.c.id.in_(row_filter.rows)).subquery()
-        )
+        chosen = select(*decisions.c["run_id", "subject_row"]).where(decisions.c.id.in_(row_filter.rows)).subquery()
         statement = statement.where(
             decisions.c.run_id.in_(select(chosen.c.run_id)), decisions.c.subject_row.in_(select(chosen.c.subject_row))
         )

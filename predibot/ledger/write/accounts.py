@@ -1,7 +1,8 @@
-"""Accounts in the ledger: opened once, with a journal that only grows."""
+"""Accounts in the ledger, opened once, with a journal that only grows; and cohorts, archived without any loss."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,8 +14,8 @@ from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
 from predibot.games.accounts import Journal, value_usd
-from predibot.games.cohorts import COHORT, week_of
-from predibot.ledger.schema.tables import AccountRow, JournalEntryRow, MarkRow, OrderRow, ValuationRow
+from predibot.games.cohorts import COHORT, Member, week_of
+from predibot.ledger.schema.tables import AccountRow, CohortRow, JournalEntryRow, MarkRow, OrderRow, ValuationRow
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.claims import Claim, Claimant, claim, is_abandoned, subject_row, subjects, tasks
 from predibot.ledger.write.events import NAME_OF_INSTRUMENT, instrument_rows, instruments
@@ -22,7 +23,7 @@ from predibot.ledger.write.runs import StoredRun, decisions
 
 accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
 valuations, marks = table_of(ValuationRow), table_of(MarkRow)
-_orders = table_of(OrderRow)
+_orders, cohorts = table_of(OrderRow), table_of(CohortRow)
 
 VALUED_EVERY = timedelta(minutes=10)
 """The instant of a valuation is floored to this."""
@@ -294,3 +295,30 @@ def _origin(row: Any) -> str:
     if row.decision_id is not None:
         return f"decision {row.decision_id}"
     return "" if row.market_row is None else f"resolution {row.revision} of market {row.market_row}"
+
+
+def start_cohort(
+    connection: Connection, run: StoredRun, name: str, *, mode: Mode, methodology: str, line_up: Sequence[Member]
+) -> bool:
+    """Start a cohort of a Sunday, such as `2026-03-01`, whose universe is what a run froze; return whether it is new.
+
+    Its line-up stays, whatever a recipe says later.
+    """
+    row = {
+        **{"recipe": run.recipe, "game": run.game, "mode": mode, "venue": run.venue_name, "name": name},
+        **{"methodology": methodology, "run_id": run.id, "started_at": run.as_of},
+        "line_up": json.dumps([asdict(member) for member in line_up]),
+    }
+    return insert_one(connection, CohortRow, row) is not None
+
+
+def archive_cohorts(connection: Connection, rows: Sequence[int], reason: str, *, at: datetime) -> int:
+    """Archive cohorts, and return how many were not; an archived one keeps its first reason."""
+    changed = update(cohorts).where(cohorts.c.id.in_(rows), cohorts.c.archived_at.is_(None))
+    return connection.execute(changed.values(archived_at=at, archived_reason=reason)).rowcount
+
+
+def unarchive_cohorts(connection: Connection, rows: Sequence[int]) -> int:
+    """Count cohorts in scores again, and return how many were archived."""
+    changed = update(cohorts).where(cohorts.c.id.in_(rows), cohorts.c.archived_at.is_not(None))
+    return connection.execute(changed.values(archived_at=None, archived_reason=None)).rowcount

@@ -56,7 +56,6 @@ _FIND_SUBJECT = (
         subjects.c.subject_id == bindparam("its_subject"),
     )
 )
-_BEGIN_ATTEMPT = insert(attempts)
 _END_ATTEMPT = (
     update(attempts)
     .where(attempts.c.task_id == bindparam("its_id"), attempts.c.number == bindparam("its_number"))
@@ -254,7 +253,7 @@ def _last_attempt(connection: Connection, task_id: int) -> int:
 
 def _begin_attempt(connection: Connection, task_id: int, number: int, *, now: datetime) -> int:
     row = {"task_id": task_id, "number": number, "started_at": now, "message": ""}
-    connection.execute(_BEGIN_ATTEMPT, row)
+    connection.execute(insert(attempts), row)
     return number
 
 

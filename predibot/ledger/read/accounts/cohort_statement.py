@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, func, select
+from sqlalchemy import Connection, Row, Select, case, func, select
 
 from predibot.domain.event import Market
-from predibot.domain.price import Instrument, Quote
+from predibot.domain.price import QUOTE_PRICES, Instrument, Quote
 from predibot.games.cohorts import decision_week, week_of
 from predibot.games.outcomes import Outcome, outcomes_of
 from predibot.games.positions import CohortPosition, Standing, resolved_bets_over_time
@@ -317,16 +317,15 @@ def _quote_prices(
 ) -> Iterator[SeenPrice]:
     named = {row.market_row: row.name for row in known.values() if row.side is not None}
     decided = select(journal.c.decision_id).where(journal.c.account_id.in_(own), journal.c.decision_id.is_not(None))
-    prices = quotes.c["bid", "ask", "displayed", "last", "history"]
-    statement = (
-        select(quotes.c.market_row, quotes.c.at, *prices)
+    statement: Select[Any] = (
+        select(*quotes.c["market_row", "at"], *quotes.c[QUOTE_PRICES])
         .join(decisions, decisions.c.id == quotes.c.decision_id)
         .where(quotes.c.decision_id.in_(decided), quotes.c.market_row.in_(named), quotes.c.at <= as_of)
         .distinct()
         .order_by(quotes.c.at, quotes.c.market_row)
     )
-    for market_row, at, bid, ask, displayed, last, history in connection.execute(statement):
-        quote = Quote(at, bid=bid, ask=ask, displayed=displayed, last=last, history=history)
+    for market_row, at, *prices in connection.execute(statement):
+        quote = Quote(at, **dict(zip(QUOTE_PRICES, prices, strict=True)))
         for source, price in quote.by_source.items():
             yield SeenPrice(named[market_row], at, source, price)
 

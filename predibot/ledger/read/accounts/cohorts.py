@@ -18,9 +18,8 @@ from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_s
 from predibot.games.positions import CohortPosition, PositionState, Standing, positions_of, standing_of
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.schema.values import LAST_INSTANT
-from predibot.ledger.write.accounts import accounts
+from predibot.ledger.write.accounts import accounts, cohorts
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.cohorts import cohorts
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import frozen_events, runs

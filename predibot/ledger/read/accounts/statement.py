@@ -234,16 +234,10 @@ def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) ->
     An order that ended after the instant counts as pending, without its fills and note.
     """
     has_ended = or_(orders.c.ended_at.is_(None), orders.c.ended_at <= as_of)
-    filled = (
-        select(
-            *fills.c["decision_id", "order_number"],
-            func.sum(fills.c.shares).label("shares"),
-            func.sum(fills.c.cash_usd).label("cash_usd"),
-        )
-        .group_by(fills.c.decision_id, fills.c.order_number)
-        .subquery()
-    )
-    columns: tuple[Any, ...] = (orders.c.unit, orders.c.amount, orders.c.asked)
+    of_order = fills.c["decision_id", "order_number"]
+    totals = (func.sum(fills.c[name]).label(name) for name in ("shares", "cash_usd"))
+    filled = select(*of_order, *totals).group_by(*of_order).subquery()
+    question = func.coalesce(markets.c.question, "").label("question")
     became: tuple[Any, ...] = (
         (orders.c.status, "pending"),
         (filled.c.shares, 0.0),
@@ -251,10 +245,7 @@ def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) ->
         (orders.c.note, ""),
     )
     statement = (
-        select(
-            orders.c.decision_id, _asset_name().label("asset"), func.coalesce(markets.c.question, "").label("question")
-        )
-        .add_columns(*columns)
+        select(orders.c.decision_id, _asset_name().label("asset"), question, *orders.c["unit", "amount", "asked"])
         .add_columns(*(func.coalesce(case((has_ended, each)), before).label(each.name) for each, before in became))
         .join(instruments, instruments.c.id == orders.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
