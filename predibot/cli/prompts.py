@@ -12,8 +12,7 @@ def prompts(
     json: options.Json = False,
 ) -> None:
     """List the packaged prompts and the fields of prompts, or print one prompt as it is."""
-    from predibot.agents.prompts.fields import FIELDS
-    from predibot.recipe.prompts import fields_by_game, list_prompts, packaged_text
+    from predibot.recipe.prompts import FIELDS, fields_by_game, list_prompts, packaged_text
 
     if name is not None:
         text = packaged_text(name)

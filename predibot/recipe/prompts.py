@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from predibot.agents.prompts.fields import CHOICES, PROMPTS, game_fields, prompt_problem
+from predibot.agents.prompts.fields import FIELDS as FIELDS
 from predibot.agents.prompts.render import fields_of, packaged_prompt
 from predibot.contracts import Game
 from predibot.domain.spelling import did_you_mean
