@@ -3,7 +3,6 @@
 import json
 import logging
 import sys
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
@@ -39,6 +38,7 @@ from predibot.ledger.write.runs import (
     subjects,
 )
 from predibot.plugins.venues import venue_or_defaults
+from predibot.rows import grouped
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
 from predibot.scoring.accounts.consistency import account_consistency, cohort_consistency
@@ -164,10 +164,8 @@ def _efforts(store: Store, venue_name: str, as_of: datetime, part: Part) -> tupl
     with store.read() as connection, store.blame_rows():
         rows = list_decision_efforts(connection, venue_name, as_of, part)
     joined = joined_bots({row.bot for row in rows})
-    by_bot: defaultdict[str, list[Row[Any]]] = defaultdict(list)
-    for row in rows:
-        bot, _ = split_replicate(row.bot)
-        by_bot[bot if bot in joined else row.bot].append(row)
+    whole = {row.bot: split_replicate(row.bot)[0] for row in rows}
+    by_bot = grouped((whole[row.bot] if whole[row.bot] in joined else row.bot, row) for row in rows)
     return tuple(_effort(store, bot, own) for bot, own in by_bot.items())
 
 

@@ -1,10 +1,11 @@
 """Verifying: every invariant of a ledger's rows, traces and pages is checked again."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from predibot.domain.trace import GivenUpStep, Step, cost_of_steps
@@ -20,6 +21,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.claims import attempts, subjects
 from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.runs import runs, with_decisions
+from predibot.rows import grouped
 
 _ROWS = "rows as declared"
 _COST_TOLERANCE_USD = 1e-9
@@ -36,6 +38,8 @@ class CheckReport:
 
 _Source = tuple[str, str | None, int | None]
 """Kind, SHA-256 and number of results of a search or a page, as trace and row both state them."""
+_SourcedDecision = tuple[Row[Any], list[_Source]]
+"""A decision with a trace or sources: what its row says of its cost, and what it looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def verify(store: Store) -> Verification:
         checks += checks_of_accounts(connection, checked)
         for check in checks:
             broken += _until_error(check, foreign)
-        kept: list[_DecisionFacts] = []
+        kept: list[_SourcedDecision] = []
         broken += _until_error(_collect_decisions(connection, kept), foreign)
     broken += _check_artefacts(store, kept, checked)
     failed = Counter(each.check for each in broken)
@@ -92,76 +96,64 @@ def _until_error(found: Iterator[Violation], foreign: tuple[type[Exception], ...
         yield Violation(_ROWS, "ledger", f"because of such rows a check ended early: {describe_error(error)[:200]}")
 
 
-@dataclass(frozen=True, slots=True)
-class _DecisionFacts:
-    """A decision with a trace or sources, and what its row says of them."""
-
-    name: str
-    trace_sha256: str | None
-    cost_usd: float | None
-    cost_known_usd: float
-    tries: int
-    sources: tuple[_Source, ...]
-
-
-def _collect_decisions(connection: Connection, kept: list[_DecisionFacts]) -> Iterator[Violation]:
-    found: dict[int, list[_Source]] = defaultdict(list)
+def _collect_decisions(connection: Connection, kept: list[_SourcedDecision]) -> Iterator[Violation]:
+    """Add the decisions with a trace or sources; yield nothing, as only malformed rows are in the way of that."""
     columns = (sources.c.decision_id, sources.c.kind, sources.c.sha256, sources.c.results)
-    for decision_id, kind, sha256, results in connection.execute(
-        select(*columns).order_by(sources.c.decision_id, sources.c.number)
-    ):
-        found[decision_id].append((kind, sha256, results))
+    rows = connection.execute(select(*columns).order_by(sources.c.decision_id, sources.c.number))
+    found = grouped((decision_id, tuple(source)) for decision_id, *source in rows)
     tries = select(func.max(attempts.c.number)).where(attempts.c.task_id == decisions.c.task_id).scalar_subquery()
-    costs = (decisions.c.trace_sha256, decisions.c.cost_usd, decisions.c.cost_known_usd, tries)
+    costs = (decisions.c.trace_sha256, decisions.c.cost_usd, decisions.c.cost_known_usd, tries.label("tries"))
     statement = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id, *costs)
     for row in connection.execute(statement.order_by(decisions.c.id)):
-        decision_id, key, bot, subject, trace_sha256, cost_usd, known_usd, tried = row
-        looked_up = tuple(found.get(decision_id, ()))
-        if trace_sha256 is not None or looked_up:
-            name = f"{key}/{bot}/{subject}"
-            kept.append(_DecisionFacts(name, trace_sha256, cost_usd, known_usd, tried or 1, looked_up))
+        if row.trace_sha256 is not None or row.id in found:
+            kept.append((row, found[row.id]))
     yield from ()
 
 
-def _check_artefacts(store: Store, kept: list[_DecisionFacts], checked: Checked) -> Iterator[Violation]:
+def _check_artefacts(store: Store, kept: list[_SourcedDecision], checked: Checked) -> Iterator[Violation]:
     traces, pages = Traces(store), Pages(store)
-    for each in kept:
-        if each.trace_sha256 is not None:
-            yield from _check_trace(each, traces, checked)
-        for sha256 in (sha256 for kind, sha256, _ in each.sources if kind == "page" and sha256 is not None):
+    for row, looked_up in kept:
+        name = f"{row.key}/{row.name}/{row.subject_id}"
+        if row.trace_sha256 is not None:
+            yield from _check_trace(name, row, looked_up, traces, checked)
+        for sha256 in (sha256 for kind, sha256, _ in looked_up if kind == "page" and sha256 is not None):
             checked["pages present"] += 1
             try:
                 pages.text(sha256)
             except (UsageError, ValueError) as error:
-                yield Violation("pages present", each.name, str(error))
+                yield Violation("pages present", name, str(error))
 
 
-def _check_trace(kept: _DecisionFacts, traces: Traces, checked: Checked) -> Iterator[Violation]:
+def _check_trace(
+    name: str, row: Row[Any], looked_up: list[_Source], traces: Traces, checked: Checked
+) -> Iterator[Violation]:
     try:
-        steps = traces.read(kept.trace_sha256 or "").steps
+        steps = traces.read(row.trace_sha256).steps
     except ArtefactPruned:
         # Pruned on purpose, which is no failure; the decision keeps the hash.
         checked["traces pruned"] += 1
         return
     except (UsageError, ValueError) as error:
-        yield Violation("traces present", kept.name, str(error))
+        yield Violation("traces present", name, str(error))
     else:
         checked["rows are their traces"] += 1
-        yield from (Violation("rows are their traces", kept.name, seen) for seen in _trace_differences(kept, steps))
+        yield from (
+            Violation("rows are their traces", name, seen) for seen in _trace_differences(row, looked_up, steps)
+        )
     checked["traces present"] += 1
 
 
-def _trace_differences(kept: _DecisionFacts, steps: Sequence[Step]) -> Iterator[str]:
+def _trace_differences(row: Row[Any], looked_up: list[_Source], steps: Sequence[Step]) -> Iterator[str]:
     cost_usd, known_usd = cost_of_steps(steps)
     # Costs of earlier tries are in no trace any more.
-    more_usd, is_whole = kept.cost_known_usd - known_usd, kept.tries == 1
+    more_usd, is_whole = row.cost_known_usd - known_usd, (row.tries or 1) == 1
     if more_usd < -_COST_TOLERANCE_USD or (is_whole and more_usd > _COST_TOLERANCE_USD):
-        yield f"it cost ${kept.cost_known_usd!r}, its trace says ${known_usd!r}"
+        yield f"it cost ${row.cost_known_usd!r}, its trace says ${known_usd!r}"
     is_given_up = any(isinstance(step, GivenUpStep) for step in steps)
-    if cost_usd is None and kept.cost_usd is not None:
-        yield f"it cost ${kept.cost_usd!r}, and its trace does not know all of it"
-    if kept.cost_usd is None and cost_usd is not None and is_whole and not is_given_up:
+    if cost_usd is None and row.cost_usd is not None:
+        yield f"it cost ${row.cost_usd!r}, and its trace does not know all of it"
+    if row.cost_usd is None and cost_usd is not None and is_whole and not is_given_up:
         yield f"what it cost is unknown, its trace says ${cost_usd!r}"
-    seen = tuple((each.kind, each.sha256, each.results) for each in sources_of(steps))
-    if seen != kept.sources:
+    seen = [(each.kind, each.sha256, each.results) for each in sources_of(steps)]
+    if seen != looked_up:
         yield "what it searched and read is not what its trace says"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from predibot.domain.decision import Status
 from predibot.domain.trace import ModelFailedStep, ModelStep, PageVisitedStep, SearchStep, Step, ToolPaidStep, ToolStep
@@ -32,12 +32,8 @@ class Activity:
         return self.state == "running" and self.step == 0
 
 
-class Watch(Protocol):
-    """A listener for activities; called from many threads."""
-
-    def __call__(self, activity: Activity, /) -> None:
-        """Hear of an activity; must be quick and never raise."""
-        ...
+Watch = Callable[[Activity], None]
+"""Hears of activities, from many threads; must be quick and never raise."""
 
 
 def ignore_progress(_: object, /) -> None:

@@ -46,18 +46,10 @@ Window = tuple[timedelta, timedelta]
 """How long before the run's instant its news begin and end."""
 
 
-class NewsSource(Protocol):
-    """A search for news of a window."""
-
-    def news(self, query: str, *, after: datetime, before: datetime, count: int) -> tuple[NewsItem, ...]:
-        """Return the first dated news; raises SearchFailed or BudgetSpent."""
-        ...
-
-
 class NewsBoard:
     """The news of a run's markets: searched once, stored with the run, shared by bots and processes."""
 
-    def __init__(self, store: Store, run: StoredRun, source: NewsSource, window: Window) -> None:
+    def __init__(self, store: Store, run: StoredRun, source: "AgentSetup", window: Window) -> None:
         """Search for nothing yet."""
         self._store, self._run, self._source, self._window = store, run, source, window
         self._lock = threading.Lock()
