@@ -73,22 +73,19 @@ def pool() -> Iterator[ParserPool]:
     made.close()
 
 
-def test_a_parser_is_used_again_while_it_behaves(pool: ParserPool, children: Children) -> None:
+def test_a_parser_is_started_before_it_is_needed_and_used_again_while_it_behaves(
+    pool: ParserPool, children: Children
+) -> None:
     assert not children()
-    assert text_by(pool) == "The vote is on Tuesday."
+    pool.warm()
     (first,) = children()
+    pool.warm()
+    assert text_by(pool) == "The vote is on Tuesday."
+    assert children() == {first}
     with pytest.raises(PageUnreadable, match="holds no text"):
         text_by(pool, replace(ORDINARY, body=b""))
     text_by(pool)
     assert children() == {first}
-
-
-def test_a_parser_is_started_before_it_is_needed_and_no_second_one(pool: ParserPool, children: Children) -> None:
-    pool.warm()
-    (early,) = children()
-    pool.warm()
-    text_by(pool)
-    assert children() == {early}
 
 
 def test_a_parser_that_takes_too_long_is_killed_and_the_next_page_is_read(pool: ParserPool, children: Children) -> None:
@@ -147,16 +144,12 @@ def test_the_wait_for_a_parser_counts_as_time_for_reading() -> None:
     pool.close()
 
 
-def test_a_parser_that_was_killed_while_it_waited_is_replaced(pool: ParserPool, children: Children) -> None:
+def test_a_parser_that_is_killed_or_stopped_while_it_waits_is_replaced(pool: ParserPool, children: Children) -> None:
     text_by(pool)
     (parser,) = children()
     parser.kill()
     parser.wait()
     assert text_by(pool) == "The vote is on Tuesday."
-
-
-def test_a_parser_that_is_stopped_while_it_waits_is_replaced(pool: ParserPool, children: Children) -> None:
-    text_by(pool)
     (parser,) = children()
     parser.suspend()
     while parser.status() != psutil.STATUS_STOPPED:
