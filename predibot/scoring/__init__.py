@@ -5,197 +5,115 @@ from typing import TYPE_CHECKING
 from predibot._lazy import lazily
 
 if TYPE_CHECKING:
-    from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
-    from predibot.scoring.accounts.board import (
-        AccountBoard,
-        AccountPair,
-        DelayBand,
-        RankAgreement,
-        account_board,
-        rank_agreements,
-    )
-    from predibot.scoring.accounts.rationale import factors_named, shares_of_factors
-    from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
-    from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
-    from predibot.scoring.accounts.score import AccountScore, Behaviour
-    from predibot.scoring.evaluation.e_values import (
-        BettingEvidence,
-        BotEvidence,
-        Evidence,
-        betting_evidence,
-        record_evidence,
-    )
-    from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of, evaluation_of_forecasts
-    from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
-    from predibot.scoring.evaluation.notes import notes
-    from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, return_pairs
-    from predibot.scoring.evaluation.ranking import Place, ranked
-    from predibot.scoring.evaluation.scorecard import EdgeScore, HorizonScore, Scorecard, scorecards
-    from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict, verdict
-    from predibot.scoring.inference.bootstrap import (
-        Estimate,
-        cluster_bootstrap,
-        cluster_bootstrap_mean,
-        cluster_bootstrap_ratio,
-    )
-    from predibot.scoring.inference.comparison import (
-        Comparison,
-        benjamini_hochberg,
-        paired_difference,
-        probability_of_being_best,
-    )
-    from predibot.scoring.inference.power import RequiredEvents, events_needed, smallest_detectable
-    from predibot.scoring.inference.price_implied import price_implied_variance
-    from predibot.scoring.inference.uncertainty import Uncertainty
-    from predibot.scoring.metrics.agreement import cohen_kappa, macro_f1, quadratic_weighted_kappa, rank_correlation
-    from predibot.scoring.metrics.calibration import (
-        CalibrationBins,
-        ChanceError,
-        MurphyDecomposition,
-        calibration_bins,
-        calibration_error_by_chance,
-        expected_calibration_error,
-        murphy_decomposition,
-        wilson_interval,
-    )
-    from predibot.scoring.metrics.conventions import CONVENTIONS, Convention, convention_named
-    from predibot.scoring.metrics.difficulty import difficulty_adjusted
-    from predibot.scoring.metrics.equity import EquityScore, ScoredCurve, equity_returns, equity_score, score_of_curve
-    from predibot.scoring.metrics.frictions import quote_gains
-    from predibot.scoring.metrics.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
-    from predibot.scoring.metrics.kelly import kelly_fraction
-    from predibot.scoring.metrics.pooling import pool_probabilities
-    from predibot.scoring.metrics.price_step import fit_step, step_from_price
-    from predibot.scoring.metrics.probability import brier_score, brier_skill_score, log_score
-    from predibot.scoring.metrics.recalibration import fit_recalibration
-    from predibot.scoring.metrics.returns import horizon_gains
-    from predibot.scoring.metrics.risk import (
-        longest_losing_run,
-        sharpe_ratio,
-        sortino_ratio,
-        value_at_risk,
-        volatility,
-        win_rate,
-    )
-    from predibot.scoring.metrics.sharpe_interval import sharpe_interval
-    from predibot.scoring.price_lookup import as_of_prices
-    from predibot.scoring.records.edge import Edges, edges
-    from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
-    from predibot.scoring.records.knowledge import KNOWLEDGE, inherited_knowledge, knowledge_of
-    from predibot.scoring.records.track_record import TrackRecord
-    from predibot.scoring.skill import Skill, SkillTry, skill_of
+    from predibot.scoring.accounts.allocation import concentration as concentration
+    from predibot.scoring.accounts.allocation import slots_in_drawdown as slots_in_drawdown
+    from predibot.scoring.accounts.allocation import turnover as turnover
+    from predibot.scoring.accounts.board import AccountBoard as AccountBoard
+    from predibot.scoring.accounts.board import AccountPair as AccountPair
+    from predibot.scoring.accounts.board import DelayBand as DelayBand
+    from predibot.scoring.accounts.board import RankAgreement as RankAgreement
+    from predibot.scoring.accounts.board import account_board as account_board
+    from predibot.scoring.accounts.board import rank_agreements as rank_agreements
+    from predibot.scoring.accounts.rationale import factors_named as factors_named
+    from predibot.scoring.accounts.rationale import shares_of_factors as shares_of_factors
+    from predibot.scoring.accounts.record import AccountRecord as AccountRecord
+    from predibot.scoring.accounts.record import AccountsRecord as AccountsRecord
+    from predibot.scoring.accounts.rolling_delay import RollingDelay as RollingDelay
+    from predibot.scoring.accounts.rolling_delay import rolling_delays as rolling_delays
+    from predibot.scoring.accounts.score import AccountScore as AccountScore
+    from predibot.scoring.accounts.score import Behaviour as Behaviour
+    from predibot.scoring.evaluation.e_values import BettingEvidence as BettingEvidence
+    from predibot.scoring.evaluation.e_values import BotEvidence as BotEvidence
+    from predibot.scoring.evaluation.e_values import Evidence as Evidence
+    from predibot.scoring.evaluation.e_values import betting_evidence as betting_evidence
+    from predibot.scoring.evaluation.e_values import record_evidence as record_evidence
+    from predibot.scoring.evaluation.evaluation import Evaluation as Evaluation
+    from predibot.scoring.evaluation.evaluation import Question as Question
+    from predibot.scoring.evaluation.evaluation import evaluation_of as evaluation_of
+    from predibot.scoring.evaluation.evaluation import evaluation_of_forecasts as evaluation_of_forecasts
+    from predibot.scoring.evaluation.forecast_score import ForecastScore as ForecastScore
+    from predibot.scoring.evaluation.forecast_score import forecast_scores as forecast_scores
+    from predibot.scoring.evaluation.notes import notes as notes
+    from predibot.scoring.evaluation.pairs import Pair as Pair
+    from predibot.scoring.evaluation.pairs import brier_pairs as brier_pairs
+    from predibot.scoring.evaluation.pairs import edge_pairs as edge_pairs
+    from predibot.scoring.evaluation.pairs import return_pairs as return_pairs
+    from predibot.scoring.evaluation.ranking import Place as Place
+    from predibot.scoring.evaluation.ranking import ranked as ranked
+    from predibot.scoring.evaluation.scorecard import EdgeScore as EdgeScore
+    from predibot.scoring.evaluation.scorecard import HorizonScore as HorizonScore
+    from predibot.scoring.evaluation.scorecard import Scorecard as Scorecard
+    from predibot.scoring.evaluation.scorecard import scorecards as scorecards
+    from predibot.scoring.evaluation.verdict import Finding as Finding
+    from predibot.scoring.evaluation.verdict import Verdict as Verdict
+    from predibot.scoring.evaluation.verdict import pair_verdict as pair_verdict
+    from predibot.scoring.evaluation.verdict import verdict as verdict
+    from predibot.scoring.inference.bootstrap import Estimate as Estimate
+    from predibot.scoring.inference.bootstrap import cluster_bootstrap as cluster_bootstrap
+    from predibot.scoring.inference.bootstrap import cluster_bootstrap_mean as cluster_bootstrap_mean
+    from predibot.scoring.inference.bootstrap import cluster_bootstrap_ratio as cluster_bootstrap_ratio
+    from predibot.scoring.inference.comparison import Comparison as Comparison
+    from predibot.scoring.inference.comparison import benjamini_hochberg as benjamini_hochberg
+    from predibot.scoring.inference.comparison import paired_difference as paired_difference
+    from predibot.scoring.inference.comparison import probability_of_being_best as probability_of_being_best
+    from predibot.scoring.inference.power import RequiredEvents as RequiredEvents
+    from predibot.scoring.inference.power import events_needed as events_needed
+    from predibot.scoring.inference.power import smallest_detectable as smallest_detectable
+    from predibot.scoring.inference.price_implied import price_implied_variance as price_implied_variance
+    from predibot.scoring.inference.uncertainty import Uncertainty as Uncertainty
+    from predibot.scoring.metrics.agreement import cohen_kappa as cohen_kappa
+    from predibot.scoring.metrics.agreement import macro_f1 as macro_f1
+    from predibot.scoring.metrics.agreement import quadratic_weighted_kappa as quadratic_weighted_kappa
+    from predibot.scoring.metrics.agreement import rank_correlation as rank_correlation
+    from predibot.scoring.metrics.calibration import CalibrationBins as CalibrationBins
+    from predibot.scoring.metrics.calibration import ChanceError as ChanceError
+    from predibot.scoring.metrics.calibration import MurphyDecomposition as MurphyDecomposition
+    from predibot.scoring.metrics.calibration import calibration_bins as calibration_bins
+    from predibot.scoring.metrics.calibration import calibration_error_by_chance as calibration_error_by_chance
+    from predibot.scoring.metrics.calibration import expected_calibration_error as expected_calibration_error
+    from predibot.scoring.metrics.calibration import murphy_decomposition as murphy_decomposition
+    from predibot.scoring.metrics.calibration import wilson_interval as wilson_interval
+    from predibot.scoring.metrics.conventions import CONVENTIONS as CONVENTIONS
+    from predibot.scoring.metrics.conventions import Convention as Convention
+    from predibot.scoring.metrics.conventions import convention_named as convention_named
+    from predibot.scoring.metrics.difficulty import difficulty_adjusted as difficulty_adjusted
+    from predibot.scoring.metrics.equity import EquityScore as EquityScore
+    from predibot.scoring.metrics.equity import ScoredCurve as ScoredCurve
+    from predibot.scoring.metrics.equity import equity_returns as equity_returns
+    from predibot.scoring.metrics.equity import equity_score as equity_score
+    from predibot.scoring.metrics.equity import score_of_curve as score_of_curve
+    from predibot.scoring.metrics.frictions import quote_gains as quote_gains
+    from predibot.scoring.metrics.growth import annualized_return as annualized_return
+    from predibot.scoring.metrics.growth import calmar_ratio as calmar_ratio
+    from predibot.scoring.metrics.growth import cumulative_return as cumulative_return
+    from predibot.scoring.metrics.growth import max_drawdown as max_drawdown
+    from predibot.scoring.metrics.kelly import kelly_fraction as kelly_fraction
+    from predibot.scoring.metrics.pooling import pool_probabilities as pool_probabilities
+    from predibot.scoring.metrics.price_step import fit_step as fit_step
+    from predibot.scoring.metrics.price_step import step_from_price as step_from_price
+    from predibot.scoring.metrics.probability import brier_score as brier_score
+    from predibot.scoring.metrics.probability import brier_skill_score as brier_skill_score
+    from predibot.scoring.metrics.probability import log_score as log_score
+    from predibot.scoring.metrics.recalibration import fit_recalibration as fit_recalibration
+    from predibot.scoring.metrics.returns import horizon_gains as horizon_gains
+    from predibot.scoring.metrics.risk import longest_losing_run as longest_losing_run
+    from predibot.scoring.metrics.risk import sharpe_ratio as sharpe_ratio
+    from predibot.scoring.metrics.risk import sortino_ratio as sortino_ratio
+    from predibot.scoring.metrics.risk import value_at_risk as value_at_risk
+    from predibot.scoring.metrics.risk import volatility as volatility
+    from predibot.scoring.metrics.risk import win_rate as win_rate
+    from predibot.scoring.metrics.sharpe_interval import sharpe_interval as sharpe_interval
+    from predibot.scoring.price_lookup import as_of_prices as as_of_prices
+    from predibot.scoring.records.edge import Edges as Edges
+    from predibot.scoring.records.edge import edges as edges
+    from predibot.scoring.records.forecasts import Forecasts as Forecasts
+    from predibot.scoring.records.forecasts import settled_forecasts as settled_forecasts
+    from predibot.scoring.records.knowledge import KNOWLEDGE as KNOWLEDGE
+    from predibot.scoring.records.knowledge import inherited_knowledge as inherited_knowledge
+    from predibot.scoring.records.knowledge import knowledge_of as knowledge_of
+    from predibot.scoring.records.track_record import TrackRecord as TrackRecord
+    from predibot.scoring.skill import Skill as Skill
+    from predibot.scoring.skill import SkillTry as SkillTry
+    from predibot.scoring.skill import skill_of as skill_of
 else:
     __getattr__, __dir__ = lazily(__name__)
-
-__all__ = [
-    "CONVENTIONS",
-    "KNOWLEDGE",
-    "AccountBoard",
-    "AccountPair",
-    "AccountRecord",
-    "AccountScore",
-    "AccountsRecord",
-    "Behaviour",
-    "BettingEvidence",
-    "BotEvidence",
-    "CalibrationBins",
-    "ChanceError",
-    "Comparison",
-    "Convention",
-    "DelayBand",
-    "EdgeScore",
-    "Edges",
-    "EquityScore",
-    "Estimate",
-    "Evaluation",
-    "Evidence",
-    "Finding",
-    "ForecastScore",
-    "Forecasts",
-    "HorizonScore",
-    "MurphyDecomposition",
-    "Pair",
-    "Place",
-    "Question",
-    "RankAgreement",
-    "RequiredEvents",
-    "RollingDelay",
-    "Scorecard",
-    "ScoredCurve",
-    "Skill",
-    "SkillTry",
-    "TrackRecord",
-    "Uncertainty",
-    "Verdict",
-    "account_board",
-    "annualized_return",
-    "as_of_prices",
-    "benjamini_hochberg",
-    "betting_evidence",
-    "brier_pairs",
-    "brier_score",
-    "brier_skill_score",
-    "calibration_bins",
-    "calibration_error_by_chance",
-    "calmar_ratio",
-    "cluster_bootstrap",
-    "cluster_bootstrap_mean",
-    "cluster_bootstrap_ratio",
-    "cohen_kappa",
-    "concentration",
-    "convention_named",
-    "cumulative_return",
-    "difficulty_adjusted",
-    "edge_pairs",
-    "edges",
-    "equity_returns",
-    "equity_score",
-    "evaluation_of",
-    "evaluation_of_forecasts",
-    "events_needed",
-    "expected_calibration_error",
-    "factors_named",
-    "fit_recalibration",
-    "fit_step",
-    "forecast_scores",
-    "horizon_gains",
-    "inherited_knowledge",
-    "kelly_fraction",
-    "knowledge_of",
-    "log_score",
-    "longest_losing_run",
-    "macro_f1",
-    "max_drawdown",
-    "murphy_decomposition",
-    "notes",
-    "pair_verdict",
-    "paired_difference",
-    "pool_probabilities",
-    "price_implied_variance",
-    "probability_of_being_best",
-    "quadratic_weighted_kappa",
-    "quote_gains",
-    "rank_agreements",
-    "rank_correlation",
-    "ranked",
-    "record_evidence",
-    "return_pairs",
-    "rolling_delays",
-    "score_of_curve",
-    "scorecards",
-    "settled_forecasts",
-    "shares_of_factors",
-    "sharpe_interval",
-    "sharpe_ratio",
-    "skill_of",
-    "slots_in_drawdown",
-    "smallest_detectable",
-    "sortino_ratio",
-    "step_from_price",
-    "turnover",
-    "value_at_risk",
-    "verdict",
-    "volatility",
-    "wilson_interval",
-    "win_rate",
-]

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from predibot import scoring
+from predibot._lazy import exported_names
 from predibot.reports.views.metrics import COLUMNS
 
 _SECTIONS = ("Args", "Returns", "Raises", "Source", "Examples")
@@ -42,7 +43,7 @@ class Chapter:
 def chapters() -> tuple[Chapter, ...]:
     """Return what all public functions of `predibot.scoring` compute, by their modules."""
     functions: dict[str, Callable[..., Any]] = {
-        name: each for name in scoring.__all__ if inspect.isfunction(each := getattr(scoring, name))
+        name: each for name in exported_names(scoring.__name__) if inspect.isfunction(each := getattr(scoring, name))
     }
     return tuple(
         Chapter(
