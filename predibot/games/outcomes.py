@@ -48,34 +48,14 @@ def outcomes_of(market: Market, venue: str) -> tuple[Outcome, ...]:
     """Return the outcomes of a market, YES first where there are two, else in the venue's order. With more than two, an
     outcome named No is like the others, and repeated names get their number in front. A closed market has no prices.
     """
-    return _binary_outcomes(market, venue) if is_binary(market) else _named_outcomes(market, venue)
-
-
-def _binary_outcomes(market: Market, venue: str) -> tuple[Outcome, ...]:
     prices = {} if market.closed else prices_of(Event(market.id, "", (market,)), venue)
-    is_reversed = side_of_yes(market) == "NO"
-    sides: tuple[Side, ...] = SIDES[::-1] if is_reversed else SIDES
-    found = []
-    for said, place in zip(SIDES, sides, strict=True):
-        instrument = market.ref.instrument(venue, place)
-        found.append(Outcome(said, market.outcomes[SIDES.index(place)], instrument, prices.get(instrument)))
-    return tuple(found)
-
-
-def _named_outcomes(market: Market, venue: str) -> tuple[Outcome, ...]:
+    instruments = market.instruments(venue)
+    named = [(label, each, prices.get(each)) for label, each in zip(market.outcomes, instruments, strict=True)]
+    if is_binary(market):
+        in_order = named[::-1] if side_of_yes(market) == "NO" else named
+        return tuple(Outcome(side, *each) for side, each in zip(SIDES, in_order, strict=True))
     labels = [title_line(label) for label in market.outcomes]
     # A name that begins with # could be taken for the number of another outcome.
     distinct = len(set(labels)) == len(labels) and all(label and label[0] != "#" for label in labels)
-    found = []
-    for number, label in enumerate(labels):
-        quote = market.outcome_quotes[number] if number < len(market.outcome_quotes) else None
-        entry = None if quote is None or market.closed else quote.price
-        price = None
-        if quote is not None and entry is not None:
-            depth = quote.depth
-            bids, asks = ((), ()) if depth is None else (depth.bids, depth.asks)
-            best = (quote.bid, quote.ask, entry.source, bids, asks)
-            price = Price(quote.at, entry.yes, *best, market.fees, quote.displayed)
-        side = label if distinct else f"{number + 1}: {label}"
-        found.append(Outcome(side, market.outcomes[number], market.ref.outcome(venue, number), price))
-    return tuple(found)
+    sides = labels if distinct else [f"{number}: {label}" for number, label in enumerate(labels, 1)]
+    return tuple(Outcome(side, *each) for side, each in zip(sides, named, strict=True))

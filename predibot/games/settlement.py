@@ -1,7 +1,6 @@
 """Settlements: the journal rows with which resolutions pay the positions of an account; pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from predibot.domain.account import JournalKind, JournalRow
@@ -12,18 +11,9 @@ from predibot.games.accounts import SETTLING, Journal
 Revisions = Sequence[tuple[int, Resolution]]
 
 
-@dataclass(frozen=True, slots=True)
-class SettlementRow:
-    """A journal row, and the number of the revision it follows from."""
-
-    row: JournalRow
-    revision: int
-
-
-def settle(
-    journal: Journal, resolutions: Mapping[Instrument, Revisions], *, as_of: datetime
-) -> tuple[SettlementRow, ...]:
-    """Return the journal rows, dated `as_of`, of resolutions known then and not booked; later revisions are not seen.
+def settle(journal: Journal, resolutions: Mapping[Instrument, Revisions], *, as_of: datetime) -> tuple[JournalRow, ...]:
+    """Return the journal rows, dated `as_of` and with the number of their revision, of resolutions known then and not
+    booked; later revisions are not seen.
 
     If an instrument was paid by an older revision, that payment is reversed and the instrument is settled again. All
     shares are settled, whenever they were bought. Unresolved instruments, also those with an unknown winner, give no
@@ -31,7 +21,7 @@ def settle(
     `Resolution.of_outcome(1)`. None pays back what the position cost.
     """
     positions, standing = journal.account.positions, _standing(journal.rows)
-    written: list[SettlementRow] = []
+    written: list[JournalRow] = []
     for instrument in sorted(resolutions.keys() & (positions.keys() | standing.keys())):
         current = _current(resolutions[instrument], as_of)
         if current is None:
@@ -45,14 +35,13 @@ def settle(
             for row in reversed(() if is_as_paid else ended)
         ]
         held = journal.with_rows(undone).account.position(instrument) if undone else positions.get(instrument)
-        rows = undone
+        written += undone
         if held is not None:
             # A voided market pays back the cost.
             payout_usd = resolution.payout_yes
             kind: JournalKind = "refund" if payout_usd is None else "settlement"
             cash_usd = held.cost_usd if payout_usd is None else held.shares * payout_usd
-            rows = [*undone, JournalRow(kind, as_of, cash_usd, instrument, -held.shares, cause, revision)]
-        written += [SettlementRow(row, revision) for row in rows]
+            written.append(JournalRow(kind, as_of, cash_usd, instrument, -held.shares, cause, revision))
     return tuple(written)
 
 

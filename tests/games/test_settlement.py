@@ -22,7 +22,7 @@ def settled(
 ) -> list[JournalRow]:
     """Return a journal with what follows from resolutions, numbered from 1."""
     numbered = {each: list(enumerate(revisions, start=1)) for each, revisions in resolutions.items()}
-    return [*journal, *(each.row for each in settle(Journal().with_rows(journal), numbered, as_of=at))]
+    return [*journal, *settle(Journal().with_rows(journal), numbered, as_of=at)]
 
 
 def after(payout: float | None, journal: Sequence[JournalRow] = HELD) -> Account:

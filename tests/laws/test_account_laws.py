@@ -186,7 +186,7 @@ class Accounts(RuleBasedStateMachine):
     @rule()
     def settle(self) -> None:
         """Settle what is resolved, once."""
-        rows = [each.row for each in settle(Journal().with_rows(self.journal), self.resolutions, as_of=self.at)]
+        rows = settle(Journal().with_rows(self.journal), self.resolutions, as_of=self.at)
         self._write(rows, is_settlement=True)
         assert settle(Journal().with_rows(self.journal), self.resolutions, as_of=self.at) == ()
         assert not self.account.positions.keys() & self.resolutions.keys()

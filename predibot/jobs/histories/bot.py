@@ -31,13 +31,7 @@ from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.arguments import Floats
 from predibot.scoring.evaluation.evaluation import Evaluation
-from predibot.scoring.evaluation.parts import (
-    PartScore,
-    category_scores,
-    confidence_scores,
-    evidence_scores,
-    lead_time_scores,
-)
+from predibot.scoring.evaluation.parts import PartScore, evidence_scores, part_scores
 from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict
@@ -323,7 +317,10 @@ def _part_scores(
     """Return the scores of parts of the only bot of a record, by the names of `PARTS`."""
     forecasts, uncertainty = settled_forecasts(own), ranking.question.uncertainty
     scores = (
-        *(of(forecasts, uncertainty, draws=False) for of in (category_scores, lead_time_scores, confidence_scores)),
+        *(
+            part_scores(name, forecasts, uncertainty, draws=False)
+            for name in ("by_category", "by_lead_time", "by_confidence")
+        ),
         _scores_by_evidence(forecasts, listed, gathered, uncertainty),
     )
     of_bot = (tuple(each for each in found if each.bot == bot and each.score.n) for found in scores)

@@ -165,12 +165,12 @@ def read_settled_forecasts(
             "Score it in parts"
         )
     try:
-        pooled = with_pools(settled, pools, extremize=extremize)
+        settled, on_pools = with_pools(settled, pools, extremize=extremize)
     except ValueError as error:
         raise UsageError(f"{file.label}: {error}") from None
-    beside = with_market(pooled.forecasts)
-    remarks = (*file.remarks, *_remarks(found), *pooled.remarks, *beside.remarks, *_remark_on_dates(found))
-    return SettledForecasts(found, beside.forecasts, remarks)
+    settled, on_market = with_market(settled)
+    remarks = (*file.remarks, *_remarks(found), *on_pools, *on_market, *_remark_on_dates(found))
+    return SettledForecasts(found, settled, remarks)
 
 
 def score_forecasts(settled: SettledForecasts, asked: Question) -> Evaluation:

@@ -23,16 +23,6 @@ from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
 from predibot.scoring.records.moments import Moments
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Units:
-    """The n_u items of a mean: decisions, event-slots or forecasts."""
-
-    decision: Ints
-    """A decision of each unit, (n_u,), for its bot and event."""
-    value: Floats
-    """The value of each unit, (n_u,); NaN where it has none."""
-
-
 @dataclass(frozen=True, eq=False)
 class Later:
     """The prices of bets when they end, (n_b,) each, in the order of the book."""
@@ -96,10 +86,15 @@ class Later:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Average:
-    """The mean of every bot over its units with a value, and the shares behind it."""
+    """The mean of every bot over its n_u units with a value, and the shares behind it. A unit is a decision, an
+    event-slot or a forecast.
+    """
 
     book: Book
-    units: Units
+    decision: Ints
+    """A decision of each unit, (n_u,), for its bot and event."""
+    value: Floats
+    """The value of each unit, (n_u,); NaN where it has none."""
     held: Shares
     later: Later
     limits: tuple[float, float] | None = None
@@ -115,11 +110,11 @@ class Average:
         `dependences` are the D of each bot's gains, if they are known.
         """
         book = self.book
-        known = ~np.isnan(self.units.value)
-        cell = book.cell[self.units.decision[known]]
+        known = ~np.isnan(self.value)
+        cell = book.cell[self.decision[known]]
         cells = int(book.ends_of_cells[-1])
         n = np.bincount(cell, minlength=cells).astype(np.float64)
-        sums = np.bincount(cell, self.units.value[known], cells).astype(np.float64)
+        sums = np.bincount(cell, self.value[known], cells).astype(np.float64)
         counts = _sums_between(n, book.ends_of_cells)
         spreads = self._spreads(cells, counts, dependences)
         wanted = set(fullest(counts.astype(np.int64), MOST_WITH_INTERVALS).tolist())
@@ -134,18 +129,18 @@ class Average:
 
     def spreads(self) -> list[Spread]:
         """Return the spread of each bot's sum: what prices imply, and the dependence of its events."""
-        known, cells = ~np.isnan(self.units.value), int(self.book.ends_of_cells[-1])
-        n = np.bincount(self.book.cell[self.units.decision[known]], minlength=cells).astype(np.float64)
+        known, cells = ~np.isnan(self.value), int(self.book.ends_of_cells[-1])
+        n = np.bincount(self.book.cell[self.decision[known]], minlength=cells).astype(np.float64)
         return self._spreads(cells, _sums_between(n, self.book.ends_of_cells))
 
     def counted_shares(self) -> Floats:
         """Return the shares of each bet, (n_b,); zero in a unit without a value."""
-        return np.where(np.isnan(self.units.value[self.held.unit]), 0.0, self.held.shares)
+        return np.where(np.isnan(self.value[self.held.unit]), 0.0, self.held.shares)
 
     def _spreads(self, cells: int, counts: Floats, dependences: Sequence[float] | None = None) -> list[Spread]:
         """Return the spread of each bot's mean; units without a value count as nothing held."""
         record, book = self.book.record, self.book
-        known, shares = ~np.isnan(self.units.value), self.counted_shares()
+        known, shares = ~np.isnan(self.value), self.counted_shares()
         made = slice(None) if self.made is None else self.made
         counted = known[self.held.unit]
         held = ShareLots(
@@ -168,7 +163,7 @@ class Average:
         ends_of_bots = np.searchsorted(starts[1:], book.ends_of_bots, "right")
         bounds = [_sums_between(each, ends_of_bots) for each in _reach(if_no, if_yes, self.later.alternatives)]
         if self.beside is not None:
-            bot = record.decision_bot[self.units.decision[known]]
+            bot = record.decision_bot[self.decision[known]]
             bounds = [
                 bound + np.bincount(bot, each[known], counts.size)
                 for bound, each in zip(bounds, self.beside, strict=True)
@@ -207,9 +202,9 @@ class Average:
 
     def compare(self, bots: Ints) -> "AverageComparison":
         """Return some bots beside each other, at the moments when they have values."""
-        record, decision = self.book.record, self.units.decision
+        record, decision = self.book.record, self.decision
         owner = record.decision_bot[decision]
-        units = np.flatnonzero(np.isin(owner, bots) & ~np.isnan(self.units.value))
+        units = np.flatnonzero(np.isin(owner, bots) & ~np.isnan(self.value))
         decision, column = decision[units], np.searchsorted(bots, owner[units])
         event = self.book.event[decision]
         moments = Moments.of(column, event, self.book.subject[decision], record.decided_at[decision], bots.size)
@@ -217,7 +212,7 @@ class Average:
         moment[units], weight[units] = moments.of_row, 1.0 / moments.rows[moments.of_row]
         rows = [self._rows_of(int(bot), moment, weight) for bot in bots]
         cluster = self.book.cluster[decision]
-        return AverageComparison(self, moments, moments.means(self.units.value[units]), cluster[moments.row], rows)
+        return AverageComparison(self, moments, moments.means(self.value[units]), cluster[moments.row], rows)
 
     def _rows_of(self, bot: int, moment: Ints, weight: Floats) -> "_Rows":
         own = slice(self.book.ends_of_bots[bot], self.book.ends_of_bots[bot + 1])

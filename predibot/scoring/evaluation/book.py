@@ -8,7 +8,7 @@ import numpy as np
 from predibot.scoring.arguments import Floats, Ints, distinct, nested_order, stable_order
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import dependence_by_day
-from predibot.scoring.inference.price_implied import Exclusion, MarketObservations, run_ends
+from predibot.scoring.inference.price_implied import Exclusion, run_ends
 from predibot.scoring.price_lookup import Observations
 from predibot.scoring.records.daily_marks import Marks, midnights, record_marks
 from predibot.scoring.records.track_record import TrackRecord
@@ -191,9 +191,8 @@ class Book:
         group = record.market_exclusive[market].astype(np.int64)
         if not (group >= 0).any():
             return None
-        start = self.start[rows]
-        stored = MarketObservations(self.observations, start, record.as_of)
-        return Exclusion(group, start, record.settled_at[market], record.payout_yes[market], stored)
+        settled_at, payout_yes = record.settled_at[market], record.payout_yes[market]
+        return Exclusion(group, self.start[rows], settled_at, payout_yes, self.observations, record.as_of)
 
 
 def _exclusive_observations(record: TrackRecord) -> Observations | None:

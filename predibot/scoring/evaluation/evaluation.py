@@ -1,6 +1,6 @@
 """The evaluation: all scores of a record, or of forecasts from a file, in one object."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self, TypeVar
@@ -17,14 +17,7 @@ from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, return_pairs
-from predibot.scoring.evaluation.parts import (
-    PartCard,
-    PartScore,
-    category_scores,
-    confidence_scores,
-    lead_time_scores,
-    part_cards,
-)
+from predibot.scoring.evaluation.parts import PartCard, PartScore, part_cards, part_scores
 from predibot.scoring.evaluation.ranking import Place, card_verdict, ranked
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS, Scorecard, scorecards
 from predibot.scoring.evaluation.verdict import Verdict
@@ -281,9 +274,9 @@ def _evaluate(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluati
         parts=part_cards(record, asked.grouping, asked.horizons_days, asked.convention, asked.uncertainty)
         if asked.grouping in GROUPINGS
         else (),
-        by_category=_scores_by("by_category", category_scores, forecasts, asked),
-        by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
-        by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
+        by_category=_scores_by("by_category", forecasts, asked),
+        by_lead_time=_scores_by("by_lead_time", forecasts, asked),
+        by_confidence=_scores_by("by_confidence", forecasts, asked),
         consistency=consistency_of(record, asked.uncertainty) if "consistency" in asked.wanted else (),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
@@ -308,13 +301,8 @@ def _pairs(
     )
 
 
-def _scores_by(
-    name: str,
-    scores: Callable[[Forecasts, Uncertainty], tuple[PartScore, ...]],
-    forecasts: Forecasts,
-    asked: Question,
-) -> tuple[PartScore, ...]:
-    return scores(forecasts, asked.uncertainty) if name in asked.wanted else ()
+def _scores_by(name: str, forecasts: Forecasts, asked: Question) -> tuple[PartScore, ...]:
+    return part_scores(name, forecasts, asked.uncertainty) if name in asked.wanted else ()
 
 
 def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
@@ -350,7 +338,7 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
         notes=(*remarks, *on_clusters(cards), *on_many(cards, "forecasters")),
         question=asked,
         pairs=brier_pairs(forecasts, asked.uncertainty) if "pairs" in asked.wanted else (),
-        by_category=_scores_by("by_category", category_scores, forecasts, asked),
-        by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
-        by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
+        by_category=_scores_by("by_category", forecasts, asked),
+        by_lead_time=_scores_by("by_lead_time", forecasts, asked),
+        by_confidence=_scores_by("by_confidence", forecasts, asked),
     )

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.evaluation.averages import Average, Later, Units
+from predibot.scoring.evaluation.averages import Average, Later
 from predibot.scoring.evaluation.book import Book, Shares
 from predibot.scoring.metrics.frictions import quote_shares
 from predibot.scoring.records.edge import Edges
@@ -59,7 +59,7 @@ def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str]
     later = Later.of(book, returns.price_of_bet, returns.paid, held_seconds)
     everything = np.arange(record.decided_at.size)
     found = {
-        name: Average(book, Units(everything, values[name]), held, later, beside=_beside(name, book, later))
+        name: Average(book, everything, values[name], held, later, beside=_beside(name, book, later))
         for name in names
         if (held := _shares_of(name, book)) is not None
     }
@@ -85,7 +85,8 @@ def edge_average(found: Edges, book: Book) -> Average:
     decision, value = np.append(found.decision, none), np.append(found.value, np.full(none.shape, np.nan))
     return Average(
         book,
-        Units(decision, value),
+        decision,
+        value,
         Shares(unit, shares, -shares * between, shares * (1.0 - between)),
         Later.of(book, later, paid, None),
         limits=(-1.0, 1.0),
@@ -176,7 +177,7 @@ def _drift_average(book: Book, returns: HorizonReturns, later: Later) -> Average
     side = np.sign(np.nan_to_num(record.bet_probability - price))
     value = _drifts(record, replace(returns, price_of_bet=later.price_yes, paid=later.paid))
     held = Shares(bets, side, -side * price, side * (1.0 - price))
-    return Average(book, Units(record.bet_decision, value), held, later)
+    return Average(book, record.bet_decision, value, held, later)
 
 
 def _drifts(record: TrackRecord, returns: HorizonReturns) -> Floats:

@@ -178,7 +178,7 @@ def _edge_average(record: TrackRecord, found: Edges, book: Book) -> Average:
 
 
 def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:
-    known = average.units.decision[~np.isnan(average.units.value)]
+    known = average.decision[~np.isnan(average.value)]
     n = np.bincount(average.book.record.decision_bot[known], minlength=len(bots))
     compared = fullest(n, MOST_IN_PAIRS)
     beside = average.compare(compared)

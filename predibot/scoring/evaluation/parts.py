@@ -1,11 +1,11 @@
 """Parts: scores of the same bots by category, by time to settlement, by confidence and by evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats
+from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.scorecard import Scorecard, scorecards
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -50,29 +50,30 @@ def part_cards(
     # An event is a single cluster, which has no interval.
     wanted = None if grouping == "event" else uncertainty
     cards = scorecards(split, horizons_days=horizons_days, convention=convention, uncertainty=wanted)
-    return tuple(PartCard(part.group, replace(card, bot=part.bot)) for part, card in zip(parts, cards, strict=True))
+    return tuple(PartCard(group, replace(card, bot=bot)) for (bot, group), card in zip(parts, cards, strict=True))
 
 
-def lead_time_scores(forecasts: Forecasts, uncertainty: Uncertainty, *, draws: bool = True) -> tuple[PartScore, ...]:
-    """Return the scores of each bot by how many days before settlement it forecast."""
-    if forecasts.days_ahead is None:
+def part_scores(
+    name: str, forecasts: Forecasts, uncertainty: Uncertainty, *, draws: bool = True
+) -> tuple[PartScore, ...]:
+    """Return the scores of each bot on each part of its forecasts; none where nothing is known that tells parts apart.
+
+    Args:
+        name: `by_category`, `by_lead_time`, which is how many days before settlement it forecast, or `by_confidence`,
+            which it stated itself.
+        forecasts: The forecasts of all bots.
+        uncertainty: How intervals are drawn.
+        draws: Whether there are other intervals than those of Brier scores.
+    """
+    parts_by: Mapping[str, tuple[Floats | Ints | None, Sequence[float], Sequence[str]]] = {
+        "by_category": (forecasts.category, range(1, len(forecasts.categories)), forecasts.categories),
+        "by_lead_time": (forecasts.days_ahead, LEAD_TIMES_DAYS, ()),
+        "by_confidence": (forecasts.confidence, CONFIDENCES, ()),
+    }
+    values, edges, names = parts_by[name]
+    if values is None or not edges or np.isnan(values).all():
         return ()
-    return _score_parts(*forecasts_by(forecasts, forecasts.days_ahead, LEAD_TIMES_DAYS), uncertainty, draws=draws)
-
-
-def confidence_scores(forecasts: Forecasts, uncertainty: Uncertainty, *, draws: bool = True) -> tuple[PartScore, ...]:
-    """Return the scores of each bot by its stated confidence; none where nobody stated one."""
-    if forecasts.confidence is None or np.isnan(forecasts.confidence).all():
-        return ()
-    return _score_parts(*forecasts_by(forecasts, forecasts.confidence, CONFIDENCES), uncertainty, draws=draws)
-
-
-def category_scores(forecasts: Forecasts, uncertainty: Uncertainty, *, draws: bool = True) -> tuple[PartScore, ...]:
-    """Return the scores of each bot by category; none where no category is known."""
-    if forecasts.category is None or len(forecasts.categories) < 2:
-        return ()
-    edges = np.arange(1.0, len(forecasts.categories))
-    split, parts = forecasts_by(forecasts, forecasts.category.astype(np.float64), edges.tolist(), forecasts.categories)
+    split, parts = forecasts_by(forecasts, values.astype(np.float64), edges, names)
     return _score_parts(split, parts, uncertainty, draws=draws)
 
 
@@ -88,4 +89,4 @@ def _score_parts(
     split: Forecasts, parts: Sequence[BotGroup], uncertainty: Uncertainty, *, draws: bool
 ) -> tuple[PartScore, ...]:
     scores = forecast_scores(split, uncertainty=uncertainty, adjust=False, draws=draws)
-    return tuple(PartScore(part.bot, part.group, score) for part, score in zip(parts, scores, strict=True))
+    return tuple(PartScore(*part, score) for part, score in zip(parts, scores, strict=True))

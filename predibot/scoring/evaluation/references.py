@@ -17,18 +17,13 @@ _CELLS_AT_ONCE = 2_000_000
 _Number = TypeVar("_Number", np.float64, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class ForecastsWithReferences:
-    """A table with forecasters added, and remarks for its reader."""
-
-    forecasts: Forecasts
-    remarks: tuple[str, ...] = ()
+Remarks = tuple[str, ...]
 
 
 def with_pools(
     forecasts: Forecasts, methods: Sequence[PoolingMethod], *, extremize: float = 1.0
-) -> ForecastsWithReferences:
-    """Return the table with a forecaster `pool_<method>` for each method: all others but `market` pooled.
+) -> tuple[Forecasts, Remarks]:
+    """Return the table with a forecaster `pool_<method>` for each method, all others but `market` pooled, and remarks.
 
     It answers every question that anybody answered, and has the mean of the
     prices they state. Each forecaster may answer a question only once.
@@ -39,53 +34,47 @@ def with_pools(
     Examples:
         >>> table = Forecasts(("a", "b"), *(np.array(each) for each in ([0, 1], [5, 5], [5, 5], [0.2, 0.6], [1.0, 1.0],
         ...     [0.5, 0.5])))
-        >>> with_pools(table, ["mean"]).forecasts.probability
+        >>> with_pools(table, ["mean"])[0].probability
         array([0.2, 0.6, 0.4])
     """
     pooled = forecasts.only(forecasts.forecaster != _index_of(forecasts, MARKET))
     if not methods or pooled.probability.size == 0:
-        return ForecastsWithReferences(forecasts)
+        return forecasts, ()
     groups, found = _groups(pooled.question), forecasts
     for method in methods:
         pool = _pool(groups, pooled.probability, method, extremize)
         found = _with_forecaster(found, f"pool_{method}", _one_each(pooled, groups), pool)
     alone, n = int(np.count_nonzero(groups.sizes == 1)), groups.sizes.size
-    if not alone:
-        return ForecastsWithReferences(found)
-    return ForecastsWithReferences(found, (f"Pools are of a single forecast on {alone:,} of {n:,} questions.",))
+    return found, (f"Pools are of a single forecast on {alone:,} of {n:,} questions.",) if alone else ()
 
 
-def with_market(forecasts: Forecasts) -> ForecastsWithReferences:
-    """Return the table with a forecaster `market` that states the price, where there is one and the name is free.
+def with_market(forecasts: Forecasts) -> tuple[Forecasts, Remarks]:
+    """Return the table with a forecaster `market` that states the price, where there is one and the name is free, and
+    remarks for the reader of the table.
 
     It states the mean of the prices in the rows of a question.
 
     Examples:
         >>> table = Forecasts(("a", "b"), *(np.array(each) for each in ([0, 1], [5, 5], [5, 5], [0.2, 0.6], [1.0, 1.0],
         ...     [0.5, 0.7])))
-        >>> found = with_market(table)
-        >>> found.forecasts.probability.tolist(), len(found.remarks)
+        >>> found, remarks = with_market(table)
+        >>> found.probability.tolist(), len(remarks)
         ([0.2, 0.6, 0.6], 1)
     """
     priced = forecasts.only(~np.isnan(forecasts.market_probability))
     if priced.probability.size == 0:
-        return ForecastsWithReferences(forecasts)
+        return forecasts, ()
     if MARKET in forecasts.forecasters:
-        return ForecastsWithReferences(
-            forecasts, (f"`{MARKET}` is a forecaster of the file, so that none is added of that name.",)
-        )
+        return forecasts, (f"`{MARKET}` is a forecaster of the file, so that none is added of that name.",)
     groups = _groups(priced.question)
     each = _one_each(priced, groups)
     found = _with_forecaster(forecasts, MARKET, each, each.market_probability)
     prices = priced.market_probability[groups.order]
     lowest, highest = np.minimum.reduceat(prices, groups.starts), np.maximum.reduceat(prices, groups.starts)
     several = int(np.count_nonzero(lowest < highest))
-    if not several:
-        return ForecastsWithReferences(found)
     questions = "1 question state" if several == 1 else f"{several:,} questions state"
-    return ForecastsWithReferences(
-        found, (f"Rows of {questions} different market prices: the forecaster `{MARKET}` says their mean.",)
-    )
+    remark = f"Rows of {questions} different market prices: the forecaster `{MARKET}` says their mean."
+    return found, (remark,) if several else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -67,11 +67,11 @@ def running_sums(
     found: dict[str, Mapping[str, tuple[RunningPoint, ...]]] = {name: {} for name in wanted}
     for name, average in averages.items():
         of_bots: list[list[RunningPoint]] = [[] for _ in record.bots]
-        slot, value = slots[average.units.decision], average.units.value
+        slot, value = slots[average.decision], average.value
         for slot_at, dependences in zip(points.tolist(), _dependences(average, slots, points), strict=True):
             # A decision has the same value in every sum.
-            units = replace(average.units, value=np.where(slot <= slot_at, value, np.nan))
-            until = replace(average, units=units, made=np.flatnonzero(slots[book.record.bet_decision] <= slot_at))
+            known, made = np.where(slot <= slot_at, value, np.nan), slots[book.record.bet_decision] <= slot_at
+            until = replace(average, value=known, made=np.flatnonzero(made))
             for before, estimate in zip(of_bots, until.of_each(confidence, dependences), strict=True):
                 if estimate is None or (before and before[-1].n == estimate.n):
                     continue

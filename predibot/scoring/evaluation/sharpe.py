@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.evaluation.averages import Average, Later, Units
+from predibot.scoring.evaluation.averages import Average, Later
 from predibot.scoring.evaluation.book import Book, Shares
 from predibot.scoring.evaluation.horizon_series import shares_at_mid
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
@@ -101,8 +101,7 @@ def sharpe_intervals(
     held = shares_at_mid(book)
     weighed = Shares(held.unit, held.shares * weight[held.unit], held.if_no, held.if_yes)
     later = Later.of(book, returns.price_of_bet, returns.paid, days * DAY_SECONDS)
-    units = Units(np.arange(weight.size), returns.value * weight)
-    spreads = Average(book, units, weighed, later).spreads()
+    spreads = Average(book, np.arange(weight.size), returns.value * weight, weighed, later).spreads()
     found: list[Estimate | None] = []
     for bot, (each, (own, _)) in enumerate(zip(by_dates, series.of_each(bots), strict=True)):
         if each is None or each.low is None or each.high is None:

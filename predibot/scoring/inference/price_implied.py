@@ -3,6 +3,7 @@
 No resampling of outcomes knows the long odds that did not come in; a price of 0.01 states them.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,17 +44,6 @@ class ShareLots:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MarketObservations:
-    """Known prices of the markets, besides those of purchases."""
-
-    observations: Observations
-    bought_at: Floats
-    """The instant of each holding's price, (k,): later observations replace it."""
-    as_of: float
-    """The end, at which a market without a later price takes the last stored one."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Exclusion:
     """Groups of holdings in which at most one market pays YES, with their instants."""
 
@@ -63,8 +53,12 @@ class Exclusion:
     """(k,); `_Table` takes those of a group as its slots."""
     settled_at: Floats
     payout_yes: Floats
-    stored: MarketObservations | None = None
-    """By default a market keeps the price of its last purchase."""
+    stored: Observations | None = None
+    """Known prices of the markets, which replace those of earlier purchases; by default a market keeps the price of
+    its last purchase.
+    """
+    as_of: float = math.inf
+    """The end, at which a market without a later price takes the last stored one."""
 
 
 @within_floats
@@ -235,7 +229,7 @@ def _of_groups(held: ShareLots, exclusion: Exclusion, cells: int) -> Floats:
     over = settled_at[table.run] <= table.slot[table.column]
     price = np.where(over, payout[table.run], price)
     if exclusion.stored is not None:
-        open_price = np.where(settled_at <= exclusion.stored.as_of, payout, open_price)
+        open_price = np.where(settled_at <= exclusion.as_of, payout, open_price)
     summed = np.cumsum(bought)
     after = summed - np.where(table.start_of_run > 0, summed[table.start_of_run - 1], 0.0)
     columns = table.slot.size
@@ -257,7 +251,7 @@ def _prices_of(table: "_Table", held: ShareLots, exclusion: Exclusion, rows: Int
     price, at = np.full(table.size, np.nan), np.full(table.size, -np.inf)
     price[table.place] = held.price_yes[rows]
     if stored is not None:
-        at[table.place] = stored.bought_at[rows]
+        at[table.place] = exclusion.bought_at[rows]
     unquoted = np.flatnonzero(np.isnan(price))
     seen = np.maximum.accumulate(np.where(np.isnan(price), table.start_of_run, np.arange(table.size)))
     price, at = np.nan_to_num(price[seen]), at[seen]
@@ -266,11 +260,11 @@ def _prices_of(table: "_Table", held: ShareLots, exclusion: Exclusion, rows: Int
     if stored is not None:
         market = np.zeros(table.runs, dtype=np.int64)
         market[table.run_of_row] = held.market[rows]
-        seen_by = stored.observations.prices_at
+        seen_by = stored.prices_at
         slot = table.slot[table.column[unquoted]]
         newer = seen_by(market[table.run[unquoted]], slot, at[unquoted], np.inf)
         price[unquoted] = np.where(np.isnan(newer), price[unquoted], newer)
-        newer = seen_by(market, np.full(table.runs, stored.as_of), at[last], np.inf)
+        newer = seen_by(market, np.full(table.runs, exclusion.as_of), at[last], np.inf)
         in_the_end = np.where(np.isnan(newer), in_the_end, newer)
     return price, in_the_end
 

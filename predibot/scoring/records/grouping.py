@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,12 +17,8 @@ CONFIDENCES = (2.0, 4.0, 6.0, 8.0)
 """The edges of the groups of `by_confidence`, of 0 to 10."""
 
 
-@dataclass(frozen=True, slots=True)
-class BotGroup:
-    """One bot on one part."""
-
-    bot: str
-    group: str
+BotGroup = tuple[str, str]
+"""A bot, and the part that it is scored on."""
 
 
 def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[BotGroup, ...]]:
@@ -32,11 +28,8 @@ def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[Bo
     `grouping` is not in `GROUPINGS`.
     """
     codes, names = _groups(record, grouping)
-    cells, part = np.unique(record.decision_bot * len(names) + codes, return_inverse=True)
-    parts = tuple(BotGroup(record.bots[cell // len(names)], names[cell % len(names)]) for cell in cells.tolist())
-    # Scores need distinct names; the groups tell what they stand for.
-    split = replace(record, bots=tuple(str(row) for row in range(len(parts))), decision_bot=part.astype(np.int64))
-    return split, parts
+    part, parts = _number_parts(record.bots, record.decision_bot, codes, names)
+    return replace(record, bots=_numbers(parts), decision_bot=part), parts
 
 
 def forecasts_by(
@@ -50,13 +43,22 @@ def forecasts_by(
     kept = np.flatnonzero(~np.isnan(values))
     names = names or _names_of_bins(edges)
     own = forecasts.only(kept)
-    codes = own.forecaster * len(names) + np.searchsorted(np.asarray(edges), values[kept], "right")
-    cells, part = np.unique(codes, return_inverse=True)
-    parts = tuple(
-        BotGroup(forecasts.forecasters[cell // len(names)], names[cell % len(names)]) for cell in cells.tolist()
-    )
-    split = replace(own, forecasters=tuple(str(row) for row in range(len(parts))), forecaster=part.astype(np.int64))
-    return split, parts
+    codes = np.searchsorted(np.asarray(edges), values[kept], "right")
+    part, parts = _number_parts(own.forecasters, own.forecaster, codes, names)
+    return replace(own, forecasters=_numbers(parts), forecaster=part), parts
+
+
+def _number_parts(
+    bots: Sequence[str], bot: Ints, codes: Ints, names: Sequence[str]
+) -> tuple[Ints, tuple[BotGroup, ...]]:
+    cells, part = np.unique(bot * len(names) + codes, return_inverse=True)
+    parts = tuple((bots[cell // len(names)], names[cell % len(names)]) for cell in cells.tolist())
+    return part.astype(np.int64), parts
+
+
+def _numbers(parts: Sequence[BotGroup]) -> tuple[str, ...]:
+    """Return distinct names, which scores need; the parts tell what they stand for."""
+    return tuple(map(str, range(len(parts))))
 
 
 def _groups(record: TrackRecord, grouping: str) -> tuple[Ints, tuple[str, ...]]:

@@ -374,7 +374,7 @@ def test_each_outcome_of_a_market_of_three_is_settled_by_what_it_paid() -> None:
         for outcome in player.view(market).markets[0].outcomes
         if outcome.side in paid
     }
-    player.journal += [each.row for each in settle(Journal().with_rows(player.journal), revisions, as_of=NOW)]
+    player.journal += settle(Journal().with_rows(player.journal), revisions, as_of=NOW)
     assert [(each.instrument.id, each.state) for each in positions_of(player.journal)] == [
         ("w-1", "WON"),
         ("w-2", "LOST"),

@@ -84,7 +84,7 @@ class Player:
         instrument = MarketRef(market_id).instrument("toy", "YES" if side == "YES" else "NO")
         at = NOW + timedelta(days=revision)
         found = [(revision, Resolution(payout, at, "venue", at))]
-        self.journal += [each.row for each in settle(Journal().with_rows(self.journal), {instrument: found}, as_of=at)]
+        self.journal += settle(Journal().with_rows(self.journal), {instrument: found}, as_of=at)
 
 
 def bets(*legs: tuple[str, str, float]) -> dict[str, object]:

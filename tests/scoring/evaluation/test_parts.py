@@ -12,11 +12,9 @@ from predibot.scoring import CONVENTIONS, Forecasts, ForecastScore, Scorecard, U
 from predibot.scoring.arguments import Floats
 from predibot.scoring.evaluation.parts import (
     PartCard,
-    category_scores,
-    confidence_scores,
     evidence_scores,
-    lead_time_scores,
     part_cards,
+    part_scores,
 )
 from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.grouping import GROUPINGS
@@ -97,7 +95,7 @@ def test_an_event_is_one_cluster_and_has_no_interval() -> None:
 @given(TABLES)
 def test_scores_by_a_number_are_those_of_its_rows_alone(table: Forecasts) -> None:
     assert table.days_ahead is not None
-    scores = lead_time_scores(table, FEW)
+    scores = part_scores("by_lead_time", table, FEW)
     assert sum(each.score.n for each in scores) == table.probability.size
     for each in scores:
         rows = (table.forecaster == table.forecasters.index(each.bot)) & _between(table.days_ahead, each.group)
@@ -115,27 +113,31 @@ def _between(days: Floats, group: str) -> NDArray[np.bool_]:
 
 def test_forecasts_without_a_confidence_are_in_no_part_by_confidence() -> None:
     answers = [(0, 1, 0.9, NAN, 9.0, 1.0), (0, 3, 0.7, NAN, NAN, 1.0), (0, 5, 0.2, NAN, 1.0, 1.0)]
-    scores = confidence_scores(table_of(answers), FEW)
+    scores = part_scores("by_confidence", table_of(answers), FEW)
     assert [(each.group, each.score.n) for each in scores] == [("below 2", 1), ("8 and more", 1)]
 
 
 def test_where_nobody_said_how_sure_it_is_there_are_no_parts() -> None:
     table = table_of([(0, 1, 0.9, NAN, NAN, 1.0)])
-    assert confidence_scores(table, FEW) == confidence_scores(replace(table, confidence=None), FEW) == ()
-    assert lead_time_scores(replace(table, days_ahead=None), FEW) == ()
+    assert (
+        part_scores("by_confidence", table, FEW)
+        == part_scores("by_confidence", replace(table, confidence=None), FEW)
+        == ()
+    )
+    assert part_scores("by_lead_time", replace(table, days_ahead=None), FEW) == ()
 
 
 def test_categories_have_their_names_and_a_single_one_is_no_part() -> None:
     table = drawn(6)
-    scores = category_scores(table, FEW)
+    scores = part_scores("by_category", table, FEW)
     assert [(each.bot, each.group, each.score.n) for each in scores[:2]] == [("a", "sports", 6), ("a", "weather", 6)]
-    assert category_scores(replace(table, category=None), FEW) == ()
-    assert category_scores(replace(table, categories=("all",), category=0 * table.cluster), FEW) == ()
+    assert part_scores("by_category", replace(table, category=None), FEW) == ()
+    assert part_scores("by_category", replace(table, categories=("all",), category=0 * table.cluster), FEW) == ()
 
 
 def test_parts_of_nothing_are_none() -> None:
     nothing = drawn(6).only(np.zeros(36, dtype=bool))
-    assert (category_scores(nothing, FEW), lead_time_scores(nothing, FEW)) == ((), ())
+    assert (part_scores("by_category", nothing, FEW), part_scores("by_lead_time", nothing, FEW)) == ((), ())
 
 
 def test_contaminated_decisions_are_counted_in_their_part_and_scored_in_none() -> None:

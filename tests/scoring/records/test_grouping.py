@@ -39,7 +39,7 @@ def test_every_decision_is_in_one_part_of_its_own_bot(made: list[Made], grouping
             "category": one.category,
             "month": datetime.fromtimestamp(int(one.at) * 86_400, tz=UTC).strftime("%Y-%m"),
         }
-        assert (part.bot, part.group) == (one.bot, expected[grouping])
+        assert part == (one.bot, expected[grouping])
     assert Counter(split.decision_bot.tolist()).keys() == set(range(len(parts)))
 
 
@@ -47,25 +47,25 @@ def test_months_are_of_the_slots_date() -> None:
     new_year = (datetime(2026, 1, 1, tzinfo=UTC).timestamp()) / 86_400
     made = [Made(at=new_year - 0.01), Made(at=new_year), Made(at=new_year + 31)]
     _, parts = record_by(record_of(made, as_of=new_year + 99), "month")
-    assert [part.group for part in parts] == ["2025-12", "2026-01", "2026-02"]
+    assert [group for _, group in parts] == ["2025-12", "2026-01", "2026-02"]
 
 
 def test_parts_are_by_bot_and_then_by_part() -> None:
     made = [Made("b", event=2), Made("a", event=1), Made("b", event=1)]
     _, parts = record_by(record_of(made, as_of=9), "event")
-    assert [(part.bot, part.group) for part in parts] == [("b", "1"), ("b", "2"), ("a", "1")]
+    assert list(parts) == [("b", "1"), ("b", "2"), ("a", "1")]
 
 
 def test_events_have_their_titles_and_one_that_recurs_its_number() -> None:
     names = {1: "Bitcoin up?", 2: "Bitcoin up?", 3: "Rain?"}
     record = replace(record_of([Made(event=event) for event in (1, 2, 3, 4)], as_of=9), event_names=names)
     _, parts = record_by(record, "event")
-    assert [part.group for part in parts] == ["Bitcoin up? #1", "Bitcoin up? #2", "Rain?", "4"]
+    assert [group for _, group in parts] == ["Bitcoin up? #1", "Bitcoin up? #2", "Rain?", "4"]
 
 
 def test_without_categories_all_is_in_none() -> None:
     _, parts = record_by(record_of([Made("a"), Made("b")], as_of=9), "category")
-    assert [(part.bot, part.group) for part in parts] == [("a", "no category"), ("b", "no category")]
+    assert list(parts) == [("a", "no category"), ("b", "no category")]
 
 
 def test_of_nothing_there_are_no_parts() -> None:
@@ -87,8 +87,8 @@ def test_every_forecast_with_a_number_is_in_one_bin_of_its_own_forecaster(table:
     assert split.probability.tolist() == table.probability[said].tolist()
     for row, (who, sure) in enumerate(zip(table.forecaster[said], table.confidence[said], strict=True)):
         part = parts[split.forecaster[row]]
-        assert part.bot == table.forecasters[who]
-        assert part.group == _bin(float(sure))
+        assert part[0] == table.forecasters[who]
+        assert part[1] == _bin(float(sure))
 
 
 def _bin(sure: float) -> str:
@@ -114,4 +114,4 @@ def test_the_lower_edge_of_a_bin_is_in_it(days: float, group: str) -> None:
     table = table_of([(0, 1, 0.5, NAN, NAN, days)])
     assert table.days_ahead is not None
     (part,) = forecasts_by(table, table.days_ahead, LEAD_TIMES_DAYS)[1]
-    assert part.group == group
+    assert part[1] == group

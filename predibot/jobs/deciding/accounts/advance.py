@@ -107,9 +107,9 @@ def _settle(
         if side.market_row in stored
     }
     for settled in settle(journal, revisions, as_of=at):
-        if settled.row.instrument is not None:
-            resolution = (sides[settled.row.instrument].market_row, settled.revision)
-            add_to_journal(connection, account_id, [settled.row], resolution=resolution)
+        if settled.instrument is not None and settled.revision is not None:
+            resolution = (sides[settled.instrument].market_row, settled.revision)
+            add_to_journal(connection, account_id, [settled], resolution=resolution)
 
 
 def marks_of(

@@ -116,9 +116,9 @@ def _settle(
         return booked
     last = booked.rows[-1].at
     further = [
-        replace(each.row, at=max(last, dict(paid[each.row.instrument])[each.revision].effective_at))
+        replace(each, at=max(last, dict(paid[each.instrument])[each.revision].effective_at))
         for each in settle(booked, paid, as_of=as_of)
-        if each.row.instrument is not None
+        if each.instrument is not None and each.revision is not None
     ]
     return booked.with_rows(sorted(further, key=lambda row: row.at))
 
