@@ -121,7 +121,7 @@ class Restorer:
         """Put back rows of one table, and return how many are new.
 
         Raises:
-            RowRefused: If a row is malformed, or refers to a row that is not there.
+            RowError: If a row is malformed, or refers to a row that is not there.
             RunConflict: If the ledger has another run of the same key.
         """
         checked = (CheckedRow(row.place, check_row(table, row)) for row in rows)
@@ -132,7 +132,7 @@ class Restorer:
         return sum(self._put(table, some) for some in _row_batches(checked))
 
     def finish(self) -> None:
-        """Fold new journals, and add up each new decision to its dollar; raise `RowRefused` if one is impossible."""
+        """Fold new journals, and add up each new decision to its dollar; raise `RowError` if one is impossible."""
         for money in self._money.values():
             staked_usd, left_usd, spent_usd = money.staked_usd, money.unallocated_usd, money.spent_usd
             bets = f"its bets add up to {staked_usd:.6g}"

@@ -177,7 +177,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
         Raises:
             TryAgain: If there was no connection, so that nothing was sent.
-            AnswerLost: If the request was sent and no whole answer came; `LateAnswer` if the time was over.
+            LostAnswer: If the request was sent and no whole answer came; `LateAnswer` if the time was over.
             BadAnswer: If the answer is too long, or compressed and should not be.
             BadAddress: If the address or a header is malformed.
         """

@@ -1,6 +1,12 @@
-"""Examples in docstrings print what they say; pytest itself collects those of the folders that are mostly examples."""
+"""Examples in docstrings print what they say; pytest itself collects those of the folders that are mostly examples.
 
+Errors that docstrings name are there.
+"""
+
+import ast
+import builtins
 import doctest
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -21,3 +27,16 @@ def test_every_example_prints_what_it_says(name: str) -> None:
     found = doctest.testmod(import_module(name))
     assert found.attempted
     assert not found.failed
+
+
+def test_every_error_that_a_docstring_promises_is_one() -> None:
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    known = {*dir(builtins), *(node.name for node in nodes if isinstance(node, ast.ClassDef | ast.alias))}
+    known |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    documented = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module))
+    texts = [text for node in documented if (text := ast.get_docstring(node))]
+    named = {name for text in texts for name in re.findall(r"[Rr]aises? `([A-Z]\w+)`", text)}
+    named |= {name for text in texts for name in re.findall(r"^    (\w+):", text.partition("Raises:")[2], re.MULTILINE)}
+    assert len(named) > 30
+    assert not named - known

@@ -28,7 +28,7 @@ class ModelDialogue:
         self.began = self.clock()
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        """Return the model's reply. Raises `LoopEnded` if no time is left or the model refuses to answer, `BudgetSpent`
+        """Return the model's reply. Raises `LoopEnd` if no time is left or the model refuses to answer, `BudgetSpent`
         if the call does not fit the budget, and `ModelError` as `ChatModel.chat` does.
         """
         left_seconds = self.left_seconds()

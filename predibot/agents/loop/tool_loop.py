@@ -78,7 +78,7 @@ class Talk(ModelDialogue):
     def next_turn(self, turns: Sequence[ModelTurn]) -> ModelTurn:
         """Ask the model for its next turn: calls, or a complaint why none of them is made.
 
-        Raises `LoopEnded` if a limit is reached or too many turns were unusable, `BudgetSpent` if not even the answer
+        Raises `LoopEnd` if a limit is reached or too many turns were unusable, `BudgetSpent` if not even the answer
         fits the budget, and `ModelError` as `ChatModel.chat` does.
         """
         last = turns[-1] if turns else None

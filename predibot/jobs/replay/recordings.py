@@ -132,7 +132,7 @@ class Record:
 
         Raises:
             BudgetSpent: If a limit was in the way, or the next recorded request is another one.
-            LoopEnded: If there was no further request, for the stored reason.
+            LoopEnd: If there was no further request, for the stored reason.
             ModelError: If one was recorded.
         """
         if not self._calls:

@@ -43,7 +43,7 @@ class RequestDenial(Exception):
 
 
 def whole_number(query: Query, name: str, default: int, refusal: HttpReply) -> int:
-    """Return a parameter as a whole number, by default `default`; raise `RequestDenied` if it is no whole number."""
+    """Return a parameter as a whole number, by default `default`; raise `RequestDenial` if it is no whole number."""
     try:
         return int(query[name][-1]) if name in query else default
     except ValueError:

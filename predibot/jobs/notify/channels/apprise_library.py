@@ -30,7 +30,7 @@ class Apprise:
         return f"address {self.place} in {self.variable}"
 
     def send(self, notice: Notice) -> None:
-        """Have the library send a notice; raise what `Channel.send` does, and `AnswerLate` if it takes too long."""
+        """Have the library send a notice; raise what `Channel.send` does, and `LateAnswer` if it takes too long."""
         try:
             is_sent = call_within(lambda: self._notify(notice), self.seconds + GRACE_SECONDS)
         except TimeoutError:

@@ -28,5 +28,5 @@ class Channel(Protocol):
 
         Raises:
             TryAgain: If another try may help; `LostAnswer` if the operator may have been told all the same.
-            Undelivered: If no other try would help.
+            DeliveryError: If no other try would help.
         """

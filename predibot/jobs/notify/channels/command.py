@@ -31,9 +31,9 @@ class ProgramCall:
         """Run it with the title as the first line of its stdin.
 
         Raises:
-            AnswerLate: If it does not end in time. It and the processes it started are killed.
+            LateAnswer: If it does not end in time. It and the processes it started are killed.
             TryAgain: If it ends with another exit code than 0.
-            Undelivered: If it cannot be started.
+            DeliveryError: If it cannot be started.
         """
         text = "\n".join((notice.title, *notice.body)) + "\n"
         try:
