@@ -10,7 +10,7 @@ import numpy as np
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.label_game import Rows
 from predibot.studies.stakebench.data_set import LabelledComment
-from predibot.studies.stakebench.scores.significance import coverage_bias, independence_p_value
+from predibot.studies.stakebench.scores.significance import BIAS_COLUMNS, coverage_bias, independence_p_value
 
 TIERS = (
     ("Retail", 0.0),
@@ -121,8 +121,7 @@ def _coverage(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
         return
     values: Sequence[Sequence[float]] = (of.lengths, [of.written[who] for who in of.writers], of.volumes, of.days_left)
     for what, numbers in zip(NUMBERS, values, strict=True):
-        bias = coverage_bias(numbers, of.holds)
-        yield (name, what, bias.holders, bias.others, bias.cohen_d, bias.p_value)
+        yield (name, what, *coverage_bias(numbers, of.holds))
     yield (name, "topic", None, None, None, independence_p_value(of.holds, of.topics))
 
 
@@ -155,7 +154,7 @@ _TABLES = (
     (
         "coverage",
         "Holders against others, of all comments",
-        ("platform", "what", "holders", "others", "Cohen's d", "p"),
+        ("platform", "what", *BIAS_COLUMNS),
         _coverage,
         "p: Mann and Whitney's test; for topics the chi-squared test.",
     ),

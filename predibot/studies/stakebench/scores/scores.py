@@ -111,13 +111,10 @@ class RecallProfile:
 
     recall: tuple[float, ...]
     """By class; NaN for an absent class."""
-    predicted: tuple[float, ...]
-    """By class: the share of answers that name it."""
     true: tuple[float, ...]
     """By class: its true share."""
     entropy: float
     """The entropy of the readable answers as a share of the largest: 1 for an even spread, 0 for a single label."""
-    n: int
 
     @property
     def is_degenerate(self) -> bool:
@@ -140,17 +137,14 @@ def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> Re
     refuse(
         "predicted", answers, readable & ((answers < 0) | (answers >= classes)), f"each must be from 0 to {classes - 1}"
     )
-    total = max(answers.size, 1)
     of_class = np.bincount(truths, minlength=classes)
     hits = np.bincount(truths[answers == truths], minlength=classes)
     named = np.bincount(answers[readable], minlength=classes)
     recall = np.divide(hits, of_class, out=np.full(classes, np.nan), where=of_class > 0)
     return RecallProfile(
         tuple(recall.tolist()),
-        tuple((named / total).tolist()),
-        tuple((of_class / total).tolist()),
+        tuple((of_class / max(answers.size, 1)).tolist()),
         _entropy(named / max(int(named.sum()), 1)),
-        answers.size,
     )
 
 
@@ -171,27 +165,13 @@ def _both(predicted: ArrayLike, true: ArrayLike) -> tuple[Ints, Ints]:
     return answers, truths
 
 
-@dataclass(frozen=True, slots=True)
-class CommitmentGap:
-    """How far a bot is below the references on side, action and odds; negative where it is ahead."""
-
-    side: float
-    """O2 - DA."""
-    action: float
-    """O3 - Acc_act; O3 is 1, as actions are known afterwards."""
-    odds: float
-    """O4 - PLA."""
-
-    @property
-    def mean(self) -> float:
-        """Return MCG; NaN where a gap has no value."""
-        return (self.side + self.action + self.odds) / 3.0
-
-
 def commitment_gap(
     *, side_reference: float, directed_accuracy: float, action_accuracy: float, odds_reference: float, odds_lead: float
-) -> CommitmentGap:
-    """Return the commitment gaps CG(2), CG(3) and CG(4): equations 2 and 3 of StakeBench (arXiv 2605.26074).
+) -> dict[str, float]:
+    """Return how far a bot is below the references on side, action and odds, CG(2) to CG(4), and MCG, their mean:
+    equations 2 and 3 of StakeBench (arXiv 2605.26074).
+
+    Below zero where it is ahead; NaN without a value. The reference of actions is 1, as they are known afterwards.
 
     Args:
         side_reference: O2, how often the side with the larger stakes won.
@@ -201,17 +181,18 @@ def commitment_gap(
         odds_lead: PLA.
 
     Examples:
-        >>> gap = commitment_gap(
+        >>> gaps = commitment_gap(
         ...     side_reference=0.552,
         ...     directed_accuracy=0.599,
         ...     action_accuracy=0.279,
         ...     odds_reference=0.573,
         ...     odds_lead=0.521,
         ... )
-        >>> [round(each, 3) for each in (gap.side, gap.action, gap.odds, gap.mean)]
-        [-0.047, 0.721, 0.052, 0.242]
+        >>> {name: round(gap, 3) for name, gap in gaps.items()}
+        {'CG(2)': -0.047, 'CG(3)': 0.721, 'CG(4)': 0.052, 'MCG': 0.242}
     """
-    return CommitmentGap(side_reference - directed_accuracy, 1.0 - action_accuracy, odds_reference - odds_lead)
+    side, action, odds = side_reference - directed_accuracy, 1.0 - action_accuracy, odds_reference - odds_lead
+    return {"CG(2)": side, "CG(3)": action, "CG(4)": odds, "MCG": (side + action + odds) / 3.0}
 
 
 def aggregate_score(

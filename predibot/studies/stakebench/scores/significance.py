@@ -24,31 +24,22 @@ FEWEST_WRONG_BETTORS = 20
 FEWEST_FOR_DOSES = 40
 
 
-@dataclass(frozen=True, slots=True)
-class WrongBettors:
-    """Whether a bot names the side of writers on the losing side; a bot that guesses outcomes names the other."""
+def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> tuple[float, float]:
+    """Return how often a bot names the side of writers on the losing side, of those for whom it names one, and the
+    one-sided p-value against one half: section 3.2 of StakeBench (arXiv 2605.26074).
 
-    n: int
-    """Comments of writers on the losing side, for which the bot named a side."""
-    following: float
-    """The share in which it named the writer's side; NaN without any."""
-    p_value: float
-    """One-sided against one half; NaN below `FEWEST_WRONG_BETTORS`."""
-
-
-def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> WrongBettors:
-    """Return how a bot reads the writers on the losing side: section 3.2 of StakeBench (arXiv 2605.26074).
+    A bot that guesses outcomes names the other side. NaN without any; no p-value below `FEWEST_WRONG_BETTORS`.
 
     Examples:
-        >>> found = wrong_bettors([1] * 20, [1] * 20, [-1] * 20)
-        >>> found.n, found.following, found.p_value < 1e-5
-        (20, 1.0, True)
+        >>> following, p_value = wrong_bettors([1] * 20, [1] * 20, [-1] * 20)
+        >>> following, p_value < 1e-5
+        (1.0, True)
     """
     answers, own_side, outcome = _codes(predicted, sides, resolved)
     lost = (own_side != 0) & (outcome == -own_side) & names_side(answers)
     n, hits = int(lost.sum()), int((answers[lost] == own_side[lost]).sum())
     p_value = float(binomial_p_values([hits], [n], chance=0.5)[0]) if n >= FEWEST_WRONG_BETTORS else math.nan
-    return WrongBettors(n, hits / n if n else math.nan, p_value)
+    return hits / n if n else math.nan, p_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +73,7 @@ def dose_response(predicted: ArrayLike, sides: ArrayLike, stakes: ArrayLike) -> 
     found = Tally(hits.earned, hits.counted).by_split(quartiles, 5)
     p_value = math.nan
     if n >= FEWEST_FOR_DOSES:
-        p_value = mann_whitney(hits.earned[quartiles == 4], hits.earned[quartiles == 1]).greater
+        p_value = mann_whitney(hits.earned[quartiles == 4], hits.earned[quartiles == 1])[0]
     return DoseResponse(n, (float(found[1]), float(found[2]), float(found[3]), float(found[4])), p_value)
 
 
@@ -169,27 +160,19 @@ def _below_zero(differences: Floats, flips: int, seed: int) -> float:
     return (1 + low) / (1 + flips)
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeAudit:
-    """Directed accuracy of the same answers against the writers' sides and the resolutions."""
-
-    by_side: float
-    by_resolution: float
-    n: int
-
-
-def outcome_audit(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> OutcomeAudit:
-    """Return DA against sides and resolutions, of markets that paid YES or NO.
+def outcome_audit(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> tuple[float, float]:
+    """Return DA of the same answers against the writers' sides and against the resolutions, of markets that paid YES or
+    NO.
 
     Examples:
-        >>> outcome_audit([1, 1], [1, -1], [1, 1]).by_side
-        0.5
+        >>> outcome_audit([1, 1], [1, -1], [1, 1])
+        (0.5, 1.0)
     """
     answers, own_side, outcome = _codes(predicted, sides, resolved)
     refuse("resolved", outcome, np.abs(outcome) > 1, "each must be -1, 0 or 1")
     kept = (outcome != 0) & (own_side != 0)
-    by_side, by_resolution = (directed_marks(answers[kept], each[kept]) for each in (own_side, outcome))
-    return OutcomeAudit(by_side.over_all(), by_resolution.over_all(), int(by_side.counted.sum()))
+    by_side, by_resolution = (directed_marks(answers[kept], each[kept]).over_all() for each in (own_side, outcome))
+    return by_side, by_resolution
 
 
 def _codes(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> tuple[Ints, Ints, Ints]:
@@ -220,48 +203,23 @@ def binomial_p_values(hits: ArrayLike, trials: ArrayLike, *, chance: float) -> F
     return p_values
 
 
-@dataclass(frozen=True, slots=True)
-class Discoveries:
-    """Counts of significant tests, before and after correction for their number."""
-
-    tests: int
-    """Tests with a p-value."""
-    raw: int
-    retained: int
-
-    @property
-    def retention(self) -> float:
-        """Return the share of raw findings that is retained; NaN without any."""
-        return self.retained / self.raw if self.raw else math.nan
-
-
-def discoveries(p_values: ArrayLike) -> Discoveries:
-    """Return the significant tests at 0.05, raw and by Benjamini and Hochberg's false discovery rate.
+def discoveries(p_values: ArrayLike) -> tuple[int, int, int]:
+    """Return the number of tests with a p-value, how many are significant at 0.05, and how many of them Benjamini and
+    Hochberg's false discovery rate retains.
 
     Examples:
-        >>> found = discoveries([0.001, 0.04, 0.9, float("nan")])
-        >>> found.tests, found.raw, found.retained
+        >>> discoveries([0.001, 0.04, 0.9, float("nan")])
         (3, 2, 1)
     """
     given = floats("p_values", p_values)
     known = given[~np.isnan(given)]
     retained = int((benjamini_hochberg(known) < 0.05).sum()) if known.size else 0
-    return Discoveries(known.size, int((known < 0.05).sum()), retained)
+    return known.size, int((known < 0.05).sum()), retained
 
 
-@dataclass(frozen=True, slots=True)
-class RankSum:
-    """Mann and Whitney's test of two samples."""
-
-    u: float
-    """Pairs in which the first is above the second; a tie counts half."""
-    greater: float
-    """The one-sided p-value for a larger first sample."""
-    two_sided: float
-
-
-def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankSum:
-    """Return Mann and Whitney's test of two samples, by the normal approximation, corrected for ties and continuity.
+def mann_whitney(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
+    """Return the p-values of Mann and Whitney's test of two samples, one-sided for a larger first one and two-sided, by
+    the normal approximation, corrected for ties and continuity.
 
     NaN where a sample is empty or all values are equal.
 
@@ -269,23 +227,23 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankSum:
         Mann and Whitney (1947), Annals of Mathematical Statistics 18(1), 50-60.
 
     Examples:
-        >>> found = mann_whitney([4, 5, 6], [1, 2, 3])
-        >>> found.u, round(found.greater, 4)
-        (9.0, 0.0404)
+        >>> greater, two_sided = mann_whitney([4, 5, 6], [1, 2, 3])
+        >>> round(greater, 4), round(two_sided, 4)
+        (0.0404, 0.0809)
     """
     one, other = numbers("first", first), numbers("second", second)
     n, m = one.size, other.size
     if not n or not m:
-        return RankSum(math.nan, math.nan, math.nan)
+        return math.nan, math.nan
     _, places, counts = np.unique(np.concatenate((one, other)), return_inverse=True, return_counts=True)
+    if len(counts) == 1:
+        return math.nan, math.nan
     ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[places]
-    u = float(ranks[:n].sum()) - n * (n + 1) / 2.0
     total = n + m
     variance = n * m / 12.0 * (total + 1 - float((counts.astype(float) ** 3 - counts).sum()) / (total * (total - 1)))
-    if len(counts) == 1:
-        return RankSum(u, math.nan, math.nan)
-    above, deviation = u - n * m / 2.0, math.sqrt(variance)
-    return RankSum(u, upper_tail((above - 0.5) / deviation), min(1.0, 2.0 * upper_tail((abs(above) - 0.5) / deviation)))
+    # A pair in which the first is above the second counts one, a tie half.
+    above, deviation = float(ranks[:n].sum()) - n * (n + 1) / 2.0 - n * m / 2.0, math.sqrt(variance)
+    return upper_tail((above - 0.5) / deviation), min(1.0, 2.0 * upper_tail((abs(above) - 0.5) / deviation))
 
 
 def upper_tail(z: float) -> float:
@@ -293,27 +251,20 @@ def upper_tail(z: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageBias:
-    """How comments with a known position differ from the others in one number."""
-
-    holders: float
-    others: float
-    cohen_d: float
-    """Difference of means in pooled standard deviations; NaN below two of each, or without spread."""
-    p_value: float
-    """Two-sided, by Mann and Whitney."""
+BIAS_COLUMNS = ("holders", "others", "Cohen's d", "p")
+"""The columns of `coverage_bias`."""
 
 
-def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
+def coverage_bias(values: ArrayLike, holds: ArrayLike) -> tuple[float, ...]:
     """Compare a number, such as the length of each comment, between comments with and without a position.
 
-    `values` may be NaN; `holds` says which comments have a position. From StakeBench (arXiv 2605.26074),
-    Appendix H; Cohen (1988).
+    Returns the cells of `BIAS_COLUMNS`: both means; the difference of means in pooled standard deviations, NaN below
+    two of each or without spread; and the two-sided p-value by Mann and Whitney. `values` may be NaN; `holds` says
+    which comments have a position. From StakeBench (arXiv 2605.26074), Appendix H; Cohen (1988).
 
     Examples:
-        >>> round(coverage_bias([1, 2, 3, 4], [0, 0, 1, 1]).cohen_d, 4)
-        2.8284
+        >>> [round(each, 4) for each in coverage_bias([1, 2, 3, 4], [0, 0, 1, 1])[:3]]
+        [3.5, 1.5, 2.8284]
     """
     given, so = floats("values", values), booleans("holds", holds)
     same_length(values=given, holds=so)
@@ -326,8 +277,7 @@ def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
         spread = math.sqrt(float(squares) / (one.size + other.size - 2))
     # The deviation of equal numbers is rounding.
     cohen_d = (means[0] - means[1]) / spread if spread > 1e-12 * max(map(abs, means)) else math.nan
-    p_value = mann_whitney(one, other).two_sided
-    return CoverageBias(means[0], means[1], cohen_d, p_value)
+    return means[0], means[1], cohen_d, mann_whitney(one, other)[1]
 
 
 def independence_p_value(rows: ArrayLike, columns: ArrayLike) -> float:
@@ -355,28 +305,20 @@ def independence_p_value(rows: ArrayLike, columns: ArrayLike) -> float:
     return float(chdtrc(degrees, float(((table - expected) ** 2 / expected).sum())))
 
 
-@dataclass(frozen=True, slots=True)
-class PlatformComparison:
-    """A score on two platforms, over their common topics."""
-
-    difference: float
-    """Mean of the first less the second, over topics and bots."""
-    t: float
-    """Paired by topic; NaN, like `p_value`, below two topics or for equal differences."""
-    p_value: float
-    rank_correlation: float
-    """The correlation of the bots' ranks on both platforms; NaN below three bots."""
-    rank_p_value: float
-    topics: int
-    bots: int
+PLATFORM_COLUMNS = ("difference", "t", "p", "rank correlation", "rank p", "topics", "bots")
+"""The columns of `platform_comparison`."""
 
 
-def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparison:
+def platform_comparison(first: ArrayLike, second: ArrayLike) -> tuple[float, ...]:
     """Compare a score on two platforms, (bots, topics) each, NaN without a score: StakeBench's Table 12.
+
+    Returns the cells of `PLATFORM_COLUMNS`: the mean of the first less the second, over topics and bots; t and its
+    p-value, paired by topic, NaN below two topics or for equal differences; the correlation of the bots' ranks on both
+    platforms and its p-value, NaN below three bots; and the numbers of topics and of bots.
 
     Examples:
         >>> found = platform_comparison([[0.6, 0.7], [0.5, 0.7]], [[0.5, 0.5], [0.4, 0.3]])
-        >>> round(found.difference, 3), found.topics
+        >>> round(found[0], 3), found[-2]
         (0.2, 2)
     """
     one, other = floats("first", first), floats("second", second)
@@ -386,19 +328,16 @@ def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparis
     one, other = np.where(known, one, np.nan), np.where(known, other, np.nan)
     topics, bots = known.any(axis=0), known.any(axis=1)
     if not topics.any():
-        return PlatformComparison(math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0)
+        return *[math.nan] * 5, 0, 0
     differences = np.nanmean((one - other)[:, topics], axis=0)
-    t = p_value = rho = rank_p = math.nan
+    t = p_value = math.nan
     number = differences.size
     # Equal differences have no spread to test against.
     if number > 1 and np.ptp(differences) > 1e-12:
         t = float(differences.mean() / (differences.std(ddof=1) / math.sqrt(number)))
         p_value = t_two_sided(t, number - 1)
-    count = int(bots.sum())
-    if count > 2:
-        rho = rank_correlation(*(np.nanmean(each[bots], axis=1) for each in (one, other)))
-        rank_p = _rank_p_value(rho, count)
-    return PlatformComparison(float(differences.mean()), t, p_value, rho, rank_p, number, count)
+    rho, rank_p, count = rank_test(*(np.nanmean(each[bots], axis=1) for each in (one, other)))
+    return float(differences.mean()), t, p_value, rho, rank_p, number, count
 
 
 def rank_test(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
@@ -414,13 +353,9 @@ def rank_test(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
     both = ~np.isnan(one) & ~np.isnan(other)
     n = int(both.sum())
     rho = rank_correlation(one[both], other[both]) if n > 2 else math.nan
-    return rho, _rank_p_value(rho, n), n
-
-
-def _rank_p_value(rho: float, n: int) -> float:
     if math.isnan(rho):
-        return math.nan
+        return rho, math.nan, n
     # Equal and opposite orders are two of n!; Student's t would call them impossible.
     if abs(rho) >= 1.0 - 1e-12:
-        return 2.0 / math.factorial(min(n, 20))
-    return t_two_sided(rho * math.sqrt((n - 2) / (1.0 - rho * rho)), n - 2)
+        return rho, 2.0 / math.factorial(min(n, 20)), n
+    return rho, t_two_sided(rho * math.sqrt((n - 2) / (1.0 - rho * rho)), n - 2), n

@@ -26,6 +26,8 @@ from predibot.studies.stakebench.scores.scores import (
     recall_profile,
 )
 from predibot.studies.stakebench.scores.significance import (
+    BIAS_COLUMNS,
+    PLATFORM_COLUMNS,
     binomial_p_values,
     coverage_bias,
     discoveries,
@@ -176,16 +178,8 @@ def _accuracy(answers: Answers) -> tuple[Tally]:
     return (accuracy_marks(answers.predicted, answers.true),)
 
 
-def _directed(answers: Answers) -> tuple[Tally]:
-    return (directed_marks(answers.predicted, answers.true),)
-
-
 def _signals(answers: Answers) -> tuple[Tally, Tally]:
     return costly_signal_marks(answers.predicted, answers.true, answers.stakes, answers.split)
-
-
-def _calibrated(answers: Answers) -> tuple[Tally]:
-    return (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),)
 
 
 def _lead(answers: Answers) -> tuple[Tally, Tally]:
@@ -197,8 +191,11 @@ _SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
     "G1 Acc": ("G1", _accuracy),
     "G1 F1": ("G1", lambda answers: (f1_marks(answers.predicted, answers.true),)),
     "G2 strict": ("G2", _accuracy),
-    "G2 DA": ("G2", _directed),
-    "G2 CCA": ("G2", _calibrated),
+    "G2 DA": ("G2", lambda answers: (directed_marks(answers.predicted, answers.true),)),
+    "G2 CCA": (
+        "G2",
+        lambda answers: (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),),
+    ),
     "G2 CSD": ("G2", _signals),
     "G3 Acc_act": ("G3", _accuracy),
     "G3 Acc_f": ("G3f", _accuracy),
@@ -332,9 +329,9 @@ def _reliability(readings: Readings, scores: _Scores) -> StudyTable:
         p_values = [p_value for each in found for p_value in each.answers.p_values(each.marks, task)]
         widths = [each.estimate.width for each in found if each.estimate.width is not None]
         if p_values:
-            kept = discoveries(p_values)
-            width = fmean(widths) if widths else math.nan
-            rows.append((f"{task} {score}", width, kept.tests, kept.raw, kept.retained, kept.retention))
+            tests, raw, retained = discoveries(p_values)
+            width, share = fmean(widths) if widths else math.nan, retained / raw if raw else math.nan
+            rows.append((f"{task} {score}", width, tests, raw, retained, share))
     columns = ("score", "95 % width", "tests", "raw", "BH-FDR", "retained")
     return StudyTable.of("6", "Reliability: one-sided binomial tests of each bot and split", columns, rows)
 
@@ -362,15 +359,12 @@ def _audits(readings: Readings) -> Iterator[StudyTable]:
     for bot in readings.labels:
         by_split = [own for split in readings.splits if (own := readings.of(bot, "G2", splits=[split])).facts]
         found = [wrong_bettors(each.predicted, each.sides, each.resolved) for each in by_split]
-        tested = [each for each in found if not math.isnan(each.p_value)]
-        if tested:
-            following = [each.following for each in tested]
-            many = sum(each.p_value < 0.05 for each in tested)
-            wrong.append((bot, len(tested), many, sum(share > 0.5 for share in following), fmean(following)))
+        if following := [share for share, p_value in found if not math.isnan(p_value)]:
+            many = sum(p_value < 0.05 for _, p_value in found)
+            wrong.append((bot, len(following), many, sum(share > 0.5 for share in following), fmean(following)))
         audits = [outcome_audit(each.predicted, each.sides, each.resolved) for each in by_split]
         if audits:
-            by_side = macro_average([each.by_side for each in audits])
-            by_outcome = macro_average([each.by_resolution for each in audits])
+            by_side, by_outcome = (macro_average(each) for each in zip(*audits, strict=True))
             outcomes.append((bot, len(audits), by_side, by_outcome, by_outcome - by_side))
         for each in by_split:
             dose = dose_response(each.predicted, each.sides, each.stakes)
@@ -405,7 +399,6 @@ def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
 def _platforms(readings: Readings, scores: _Scores) -> StudyTable:
     platforms = sorted({fact.platform for fact in readings.facts.values()}, reverse=True)
     rows: list[tuple[Cell, ...]] = []
-    columns = ("score", "difference", "t", "p", "rank correlation", "rank p", "topics", "bots")
     if len(platforms) == 2:
         topics = sorted(
             set.intersection(
@@ -416,12 +409,11 @@ def _platforms(readings: Readings, scores: _Scores) -> StudyTable:
         for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 lead"):
             found = _all_of(readings, scores, name)
             if found and topics:
-                cmp = platform_comparison(*([each.by_split[own] for each in found] for own in places))
-                score = f"{_SCORES[name][0]} {name.partition(' ')[2]}"
-                of_ranks = (cmp.rank_correlation, cmp.rank_p_value)
-                rows.append((score, cmp.difference, cmp.t, cmp.p_value, *of_ranks, cmp.topics, cmp.bots))
+                compared = platform_comparison(*([each.by_split[own] for each in found] for own in places))
+                rows.append((f"{_SCORES[name][0]} {name.partition(' ')[2]}", *compared))
     what = " less ".join(platforms) if len(platforms) == 2 else "no second platform"
-    return StudyTable.of("12", f"Platforms over the topics that both have: {what}", columns, rows)
+    title = f"Platforms over the topics that both have: {what}"
+    return StudyTable.of("12", title, ("score", *PLATFORM_COLUMNS), rows)
 
 
 def _differences(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> StudyTable:
@@ -465,19 +457,21 @@ def _gaps(readings: Readings, scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     crowds = [won / counted for won, counted in readings.crowds.values() if counted]
     side_reference = fmean(crowds) if crowds else math.nan
+    columns = ("O2", "CG(2)", "CG(3)", "O4", "CG(4)", "MCG")
     for bot in readings.labels:
         windows = readings.of(bot, "G4")
         odds_reference = macro_average(windows.by_split(_lead(windows)[1])) if windows.facts else math.nan
-        gap = commitment_gap(
+        gaps = commitment_gap(
             side_reference=side_reference,
             directed_accuracy=_mean(scores, bot, "G2 DA"),
             action_accuracy=_mean(scores, bot, "G3 Acc_act"),
             odds_reference=odds_reference,
             odds_lead=_mean(scores, bot, "G4 PLA"),
         )
-        rows.append((bot, side_reference, gap.side, gap.action, odds_reference, gap.odds, gap.mean))
-    columns = ("bot", "O2", "CG(2)", "CG(3)", "O4", "CG(4)", "MCG")
-    return StudyTable.of("20", "Commitment gaps, below zero ahead of the reference", columns, rows)
+        gaps |= {"O2": side_reference, "O4": odds_reference}
+        rows.append((bot, *(gaps[column] for column in columns)))
+    title = "Commitment gaps, below zero ahead of the reference"
+    return StudyTable.of("20", title, ("bot", *columns), rows)
 
 
 def _coverage(readings: Readings) -> StudyTable:
@@ -486,11 +480,10 @@ def _coverage(readings: Readings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     if any(holds) and not all(holds):
         for what in ("length", "written", "volume", "days_left"):
-            bias = coverage_bias([float(getattr(fact, what)) for fact in facts], holds)
-            rows.append((what.replace("_", " "), bias.holders, bias.others, bias.cohen_d, bias.p_value))
+            values = [float(getattr(fact, what)) for fact in facts]
+            rows.append((what.replace("_", " "), *coverage_bias(values, holds)))
     note = (
         "Of the comments asked about in G1, of which as many are of holders as not in each split; "
         "`predibot study stakebench describe FOLDER` compares all comments, topics too."
     )
-    columns = ("what", "holders", "others", "Cohen's d", "p")
-    return StudyTable.of("coverage", "Holders against others", columns, rows, note)
+    return StudyTable.of("coverage", "Holders against others", ("what", *BIAS_COLUMNS), rows, note)

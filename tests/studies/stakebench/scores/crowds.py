@@ -37,7 +37,7 @@ def audited(seed: int, *, planted: bool, flips: int = 400) -> AuditPValues:
     said = np.where(rng.random(stake.size) < 0.15, 0, said)
     held = np.where(after, side, 0)
     return AuditPValues(
-        wrong_bettors(said[after], held[after], resolved[after]).p_value,
+        wrong_bettors(said[after], held[after], resolved[after])[1],
         dose_response(said[after], held[after], stake[after]).p_value,
         within_user_drift(said, held, resolved, user, market, after, flips=flips, seed=seed).p_value,
     )

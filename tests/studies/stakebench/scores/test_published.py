@@ -60,7 +60,7 @@ def test_commitment_gaps_of_all_fifteen_rows_follow_from_both_tables(
             odds_reference=reference,
             odds_lead=row[9],
         )
-        seen = (found.side, found.action, found.odds, found.mean)
+        seen = tuple(found.values())
         # Both columns are printed with three decimals: 1e-9 is the floats' own.
         assert seen == pytest.approx((side, action, odds, mean), abs=0.001 + 1e-9), model
 
@@ -92,7 +92,7 @@ def test_who_finds_one_or_two_actions_in_table_4_is_told_from_the_rest(paper: st
     # The last two rows are a mean and the truth.
     truth = tuple(float(each) / 100.0 for each in rows[-1][1].split())
     found = {
-        model: RecallProfile(tuple(float(each) / 100.0 for each in said.split()), (0.25,) * 4, truth, 0.5, 100)
+        model: RecallProfile(tuple(float(each) / 100.0 for each in said.split()), truth, 0.5)
         for model, said in rows[:-2]
     }
     assert len(found) == 15
