@@ -278,9 +278,10 @@ class Store:
             if self._closed:
                 self._engine.pool.dispose()
         if found is not None:
+            row, seen = found
             _log.info("a row of the ledger is not predibot's", exc_info=error)
             raise LedgerUnusable(
-                f"the ledger {self.address} holds what predibot does not write: {found.row}: {found.seen}. "
+                f"the ledger {self.address} holds what predibot does not write: {row}: {seen}. "
                 "`predibot verify --rows` lists all of it; put a copy in its place, or name another --ledger"
             ) from error
 

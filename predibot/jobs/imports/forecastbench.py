@@ -107,7 +107,7 @@ def _make_day(due_on: str, of: Mapping[str, Mapping[QuestionKey, ForecastBenchRo
         )
     return Day(
         label=due_on,
-        events={_market_id(key): _make_event(item, sets.known.titles.get(key, "")) for key, item in items.items()},
+        events={_market_id(key): _make_event(item, sets.titles.get(key, "")) for key, item in items.items()},
         replicates=tuple(_replicate(due_on, name, bots[name], own, decided_at) for name, own in sorted(of.items())),
         n_trace_folders=0,
     )

@@ -3,6 +3,7 @@
 import csv
 import json
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -151,46 +152,31 @@ def _read_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
 
 
 def _read_csv(path: Path) -> Iterator[ExportRow]:
+    # Of the current row: a quoted cell can join many lines into one.
+    size = Counter[str]()
+
+    def lines(file: BinaryIO) -> Iterator[str]:
+        for line in _read_lines(file, path):
+            size.update(n_bytes=len(line), n_commas=line.count(b","))
+            if size["n_bytes"] > MAX_LINE_BYTES:
+                raise csv.Error(f"a row is longer than {MAX_LINE_BYTES // 2**20} MiB")
+            if size["n_commas"] > MAX_ROW_VALUES:
+                raise csv.Error(_TOO_MANY)
+            yield line.decode()
+
     with open_plain(path) as file:
-        lines = _RowLines(_read_lines(file, path))
-        reader = csv.reader(lines, strict=True)
+        reader = csv.reader(lines(file), strict=True)
         try:
             header = next(reader, [])
-            lines.begin_row()
+            size.clear()
             for cells in reader:
                 place = f"{path.name}, line {reader.line_num}"
-                lines.begin_row()
+                size.clear()
                 if len(cells) != len(header):
                     raise RowError(place, f"it has {len(cells)} cells, the header {len(header)}")
                 yield ExportRow(place, dict(zip(header, map(_unquote, cells), strict=True)), is_text=True)
         except (csv.Error, UnicodeDecodeError) as error:
             raise RowError(f"{path.name}, line {reader.line_num + 1}", str(error)) from None
-
-
-@dataclass(slots=True)
-class _RowLines:
-    """Lines of a CSV file; a quoted cell can join many lines into one row."""
-
-    lines: Iterator[bytes]
-    n_bytes: int = 0
-    """Bytes of the current row so far."""
-    n_commas: int = 0
-
-    def begin_row(self) -> None:
-        self.n_bytes = self.n_commas = 0
-
-    def __iter__(self) -> "_RowLines":
-        return self
-
-    def __next__(self) -> str:
-        line = next(self.lines)
-        self.n_bytes += len(line)
-        if self.n_bytes > MAX_LINE_BYTES:
-            raise csv.Error(f"a row is longer than {MAX_LINE_BYTES // 2**20} MiB")
-        self.n_commas += line.count(b",")
-        if self.n_commas > MAX_ROW_VALUES:
-            raise csv.Error(_TOO_MANY)
-        return line.decode()
 
 
 def _unquote(cell: str) -> str:

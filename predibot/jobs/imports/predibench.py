@@ -118,7 +118,7 @@ def import_days(
     """
     left_out = Counter[tuple[str, str, str]]()
     notes: list[str] = []
-    made: list[_ImportedRun] = []
+    change_notes, stored, new_runs = list[str](), list[_StorableDecision](), 0
     ready = {day.label: list(_storable(recording, day, left_out, notes)) for day in days}
     total, done = sum(len(each) for each in ready.values()), 0
     for day in days:
@@ -128,12 +128,14 @@ def import_days(
         for _, group in groupby(ready[day.label], key=lambda each: (each.replicate.target_on, each.replicate.number)):
             run = list(group)
             plan = _make_run(recording, run, passed_over, created_at=clock())
-            made.append(store.run_write(partial(_store_run, plan=plan, events=events, wanted=run)))
+            is_new, new, changes = store.run_write(partial(_store_run, plan=plan, events=events, wanted=run))
+            new_runs += is_new
+            stored += new
+            change_notes += changes
             done += len(run)
             listener(Progress("import", done, total, plan.key))
     replicates = [each for day in days for each in day.replicates]
     answers = [answer for each in replicates for answer in each.answers]
-    stored = [each for run in made for each in run.stored]
     decisions_stored = (each.finished.decision for each in stored)
     return ImportReport(
         files=len(replicates),
@@ -142,9 +144,9 @@ def import_days(
         forecasts=sum(len(answer.decision.forecasts) for answer in answers),
         bots=tuple(dict.fromkeys(each.bot for each in replicates)),
         events=len({answer.event_id for answer in answers}),
-        notes=(*notes, *(note for each in made for note in each.notes)),
+        notes=(*notes, *change_notes),
         left_out=tuple(OmittedDecisions(*which, n) for which, n in left_out.items()),
-        runs=sum(each.is_new for each in made),
+        runs=new_runs,
         stored_decisions=len(stored),
         stored_forecasts=sum(len(each.forecasts) for each in decisions_stored if each is not None),
         known_decisions=done - len(stored),
@@ -274,16 +276,10 @@ def _make_run(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _ImportedRun:
-    is_new: bool
-    stored: tuple[_StorableDecision, ...]
-    notes: tuple[str, ...]
-
-
 def _store_run(
     connection: Connection, *, plan: StoredRun, events: Sequence[Event], wanted: Sequence[_StorableDecision]
-) -> _ImportedRun:
+) -> tuple[bool, list[_StorableDecision], list[str]]:
+    """Return whether the run is new, its new decisions, and notes on files that changed since an earlier import."""
     run = freeze_run(connection, plan, events)
     if run.digest != plan.digest:
         raise RunConflict(f"the run {run.key} is there and was not imported. Import into another --ledger, or void it")
@@ -296,8 +292,8 @@ def _store_run(
         run,
         [BotPlan(each.bot, plan.recipe, each.arguments, each.sha256, model=each.model) for each in replicates.values()],
     )
-    stored = tuple(each for each in wanted if _store_if_new(connection, run, rows[each.replicate.bot], each, known))
-    return _ImportedRun(is_new, stored, tuple(_change_notes(connection, run, replicates)))
+    stored = [each for each in wanted if _store_if_new(connection, run, rows[each.replicate.bot], each, known)]
+    return is_new, stored, [*_change_notes(connection, run, replicates)]
 
 
 def _check_sides(connection: Connection, venue: str, events: Sequence[Event], known: Catalogue) -> None:

@@ -89,9 +89,27 @@ class _SetFile:
 
 
 @dataclass(slots=True)
-class QuestionFacts:
-    """The content of resolution sets and question sets."""
+class ForecastSet:
+    """A forecast set joined with its questions' outcomes."""
 
+    label: str
+    name: str
+    of_users: bool
+    """Whether it holds forecasts of several people, whom ForecastBench's boards do not show one by one."""
+    rows: list[tuple[int, ForecastBenchRow | str]] = field(default_factory=list)
+    """Row numbers, each with a forecast or the reason why it is none."""
+    combinations: int = 0
+    imputed: int = 0
+    squares: dict[str, list[float]] = field(default_factory=lambda: {"market": [], "dataset": []})
+    """Squared errors by kind of question as ForecastBench counts: a question's first forecast, or its replacement."""
+    answered: set[QuestionKey] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Sets:
+    """Forecast sets with what resolution sets and question sets say of their questions."""
+
+    joined: list[ForecastSet] = field(default_factory=list)
     outcomes: dict[QuestionKey, tuple[float | None, str]] = field(default_factory=dict)
     """Outcome, None where a question is not resolved, and date of resolution."""
     prices: dict[QuestionKey, tuple[float | None, str]] = field(default_factory=dict)
@@ -123,31 +141,6 @@ class QuestionFacts:
                 continue
             self.sources.setdefault((key.due_on, key.id), set()).add(key.source)
 
-
-@dataclass(slots=True)
-class ForecastSet:
-    """A forecast set joined with its questions' outcomes."""
-
-    label: str
-    name: str
-    of_users: bool
-    """Whether it holds forecasts of several people, whom ForecastBench's boards do not show one by one."""
-    rows: list[tuple[int, ForecastBenchRow | str]] = field(default_factory=list)
-    """Row numbers, each with a forecast or the reason why it is none."""
-    combinations: int = 0
-    imputed: int = 0
-    squares: dict[str, list[float]] = field(default_factory=lambda: {"market": [], "dataset": []})
-    """Squared errors by kind of question as ForecastBench counts: a question's first forecast, or its replacement."""
-    answered: set[QuestionKey] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True)
-class Sets:
-    """Forecast sets with what other sets say of their questions."""
-
-    joined: tuple[ForecastSet, ...]
-    known: QuestionFacts
-
     def table(self) -> InputTable:
         """Return the forecasts as a table with the columns of a forecast file."""
         several = len(self.joined) > 1
@@ -158,9 +151,9 @@ class Sets:
             for each in self.joined
             for number, found in each.rows
         ]
-        remarks = [remark for each in self.joined for remark in _remarks(each, self.known)]
-        if self.known.unread:
-            unread = first_of(self.known.unread, _MOST_NAMED)
+        remarks = [remark for each in self.joined for remark in _remarks(each, self)]
+        if self.unread:
+            unread = first_of(self.unread, _MOST_NAMED)
             remarks.insert(0, f"Rows of resolution and question sets that cannot be read: {unread}.")
         label = f"{len(self.joined)} forecast sets" if several else self.joined[0].label
         return InputTable(COLUMNS.names, "row", lambda _: rows, label=label, remarks=tuple(remarks))
@@ -177,19 +170,18 @@ def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
         UsageError: If one of them is no such set, or forecasts come without their resolutions.
     """
     sets = [_read_set(argument, standard_input) for argument in arguments]
-    known = QuestionFacts()
+    found = Sets()
     for each in sets:
         if each.kind != "forecasts":
-            known.take(each)
+            found.take(each)
     forecasts = [each for each in sets if each.kind == "forecasts"]
     if not forecasts:
         raise UsageError("no forecast set is among the files. Give one beside its resolution set")
     of_model = Counter(each.model for each in forecasts)
-    joined = (
-        _join(each, known, f"{each.organization} {each.model}".strip() if of_model[each.model] > 1 else each.model)
-        for each in forecasts
-    )
-    return Sets(tuple(joined), known)
+    for each in forecasts:
+        name = f"{each.organization} {each.model}".strip() if of_model[each.model] > 1 else each.model
+        found.joined.append(_join(each, found, name))
+    return found
 
 
 def _cells(item: ForecastBenchRow) -> list[Cell]:
@@ -213,7 +205,7 @@ def _read_set(argument: str, standard_input: TextIO | None) -> _SetFile:
     return _SetFile(label, kind, due_on, str(about.get("model") or label), str(about.get("organization") or ""), rows)
 
 
-def _join(found: _SetFile, known: QuestionFacts, name: str) -> ForecastSet:
+def _join(found: _SetFile, known: Sets, name: str) -> ForecastSet:
     # A set without a date belongs to the only resolution set.
     due_on = found.due_on or next(iter(known.resolved_on), "")
     processed = any(row["resolved"] is not None for _, row in found.rows)
@@ -291,7 +283,7 @@ def _price(cell: Cell, key: QuestionKey) -> float | None:
     return None
 
 
-def _remarks(joined: ForecastSet, known: QuestionFacts) -> Iterator[str]:
+def _remarks(joined: ForecastSet, known: Sets) -> Iterator[str]:
     if joined.combinations:
         yield f"{joined.name}: {joined.combinations:,} on combinations of questions left out."
     if joined.imputed:

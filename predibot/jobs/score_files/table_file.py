@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -67,11 +67,19 @@ def open_table_file(
             raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSON or Parquet file") from None
         if path.stat().st_size > max_bytes:
             raise UsageError(f"{label} is larger than {max_bytes // _MIB} MiB. {remedy}")
+        # A request for the file's columns; with a body it asks for rows of some columns.
         question, deadline = PageSource(kind, None, str(path), 0.0, b""), Deadline.after(seconds, time.monotonic)
         with table_process(kind, limits) if process is None else nullcontext(process) as its_process:
-            child = _ReaderProcess(its_process, question, deadline, max_bytes, label, remedy)
-            names, place, beside, rows_name = next(child.answers(b""))
-            yield InputTable(names, place, child.rows, beside, rows_name, label, max_rows, remedy)
+
+            def rows(columns: Columns) -> Iterator[FileRow | BadRow]:
+                asked = replace(question, body=json.dumps(columns).encode())
+                for number, found in chain.from_iterable(
+                    _answers(its_process, asked, deadline, max_bytes, label, remedy)
+                ):
+                    yield BadRow(number, found) if isinstance(found, str) else FileRow(number, found)
+
+            names, place, beside, rows_name = next(_answers(its_process, question, deadline, max_bytes, label, remedy))
+            yield InputTable(names, place, rows, beside, rows_name, label, max_rows, remedy)
 
 
 @contextmanager
@@ -115,40 +123,27 @@ def _guess_format(argument: str, path: Path) -> TableFormat:
     return _ENDINGS.get(Path(argument.lower()).suffix) or ("json" if beginning[:1] in (b"{", b"[") else "csv")
 
 
-@dataclass(frozen=True, slots=True)
-class _ReaderProcess:
-    process: ParserProcess
-    question: PageSource
-    """The request for the file's columns; with a body it asks for rows of some columns."""
-    deadline: Deadline
-    max_bytes: int
-    label: str
-    remedy: str
-
-    def rows(self, columns: Columns) -> Iterator[FileRow | BadRow]:
-        for number, found in chain.from_iterable(self.answers(json.dumps(columns).encode())):
-            yield BadRow(number, found) if isinstance(found, str) else FileRow(number, found)
-
-    def answers(self, body: bytes) -> Iterator[Any]:
-        n_bytes = 0
-        question, most = replace(self.question, body=body), self.max_bytes + 2 * MESSAGE_BYTES
-        too_much = f" takes more memory to read than the {self.process.limits.data_bytes // _MIB} MiB there are"
-        try:
-            for kind, content in self.process.answers(question, self.deadline, most):
-                n_bytes += len(content)
-                if kind == b"end":
-                    return
-                if kind == b"unreadable":
-                    raise UsageError(f"{self.label}{content.decode() or f'{too_much}. {self.remedy}'}")
-                if n_bytes > self.max_bytes:
-                    raise UsageError(f"{self.label} unpacks to more than {self.max_bytes // _MIB} MiB. {self.remedy}")
-                yield json.loads(content)
-        except TimeoutError:
-            why = f" takes more than {self.deadline.seconds:g} s to read. {self.remedy}"
-        except (ParserCrash, ValueError):
-            why = f" is broken, or takes too much memory to read. {self.remedy}, or write it again"
-        except PageUnreadable:
-            why = f"{too_much}. {self.remedy}"
-        except PageUnavailable as error:
-            why = f" cannot be read: {error}"
-        raise UsageError(f"{self.label}{why}")
+def _answers(
+    process: ParserProcess, question: PageSource, deadline: Deadline, max_bytes: int, label: str, remedy: str
+) -> Iterator[Any]:
+    n_bytes = 0
+    too_much = f" takes more memory to read than the {process.limits.data_bytes // _MIB} MiB there are"
+    try:
+        for kind, content in process.answers(question, deadline, max_bytes + 2 * MESSAGE_BYTES):
+            n_bytes += len(content)
+            if kind == b"end":
+                return
+            if kind == b"unreadable":
+                raise UsageError(f"{label}{content.decode() or f'{too_much}. {remedy}'}")
+            if n_bytes > max_bytes:
+                raise UsageError(f"{label} unpacks to more than {max_bytes // _MIB} MiB. {remedy}")
+            yield json.loads(content)
+    except TimeoutError:
+        why = f" takes more than {deadline.seconds:g} s to read. {remedy}"
+    except (ParserCrash, ValueError):
+        why = f" is broken, or takes too much memory to read. {remedy}, or write it again"
+    except PageUnreadable:
+        why = f"{too_much}. {remedy}"
+    except PageUnavailable as error:
+        why = f" cannot be read: {error}"
+    raise UsageError(f"{label}{why}")

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     CheckConstraint,
@@ -44,15 +44,8 @@ _ROWS_AT_ONCE = 500
 _SHOWN = 60
 
 
-class ForeignRow(NamedTuple):
-    """A row that predibot did not write as it is."""
-
-    row: str
-    seen: str
-
-
-def foreign_rows(connection: Connection) -> Iterator[ForeignRow]:
-    """Yield rows with values that are not of their column, or that break our constraints."""
+def foreign_rows(connection: Connection) -> Iterator[tuple[str, str]]:
+    """Yield rows with values that are not of their column, or that break our constraints, each with what is wrong."""
     for table in Row.metadata.sorted_tables:
         if table.name == "artefacts":
             # Every reader distrusts artefacts, and another check computes their hashes.
@@ -62,10 +55,10 @@ def foreign_rows(connection: Connection) -> Iterator[ForeignRow]:
             yield from _broken_constraints(connection, table)
         except DBAPIError as error:
             # For example a text that is no UTF-8.
-            yield ForeignRow(table.name, f"it cannot be read: {str(error.orig).splitlines()[0]}")
+            yield table.name, f"it cannot be read: {str(error.orig).splitlines()[0]}"
 
 
-def _foreign_values(connection: Connection, table: Table) -> Iterator[ForeignRow]:
+def _foreign_values(connection: Connection, table: Table) -> Iterator[tuple[str, str]]:
     columns = list(table.columns)
     # As raw values, because our column types may fail on them.
     raw = text(_select(table, columns)).execution_options(yield_per=_ROWS_AT_ONCE)
@@ -81,14 +74,14 @@ def _foreign_values(connection: Connection, table: Table) -> Iterator[ForeignRow
                 reason = str(error).splitlines()[0] if str(error) else type(error).__name__
                 named = "/".join(repr(row[key])[:_SHOWN] for key in keys)
                 shown = repr(value[:_SHOWN] if isinstance(value, str | bytes) else value)[:_SHOWN]
-                yield ForeignRow(f"{table.name} {named}", f"{column.name} is {shown}: {reason[:200]}")
+                yield f"{table.name} {named}", f"{column.name} is {shown}: {reason[:200]}"
 
 
-def _broken_constraints(connection: Connection, table: Table) -> Iterator[ForeignRow]:
+def _broken_constraints(connection: Connection, table: Table) -> Iterator[tuple[str, str]]:
     """Yield rows that break our constraints, whether or not the file has these."""
     for statement, message in _constraint_queries(table):
         for row in connection.execute(text(statement)):
-            yield ForeignRow(f"{table.name} {'/'.join(repr(value)[:_SHOWN] for value in row)}", message)
+            yield f"{table.name} {'/'.join(repr(value)[:_SHOWN] for value in row)}", message
 
 
 def _constraint_queries(table: Table) -> Iterator[tuple[str, str]]:
