@@ -399,7 +399,10 @@ def _upgrade_row(kind: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
         said = inside_fence(words) or words
         return {**row, "outcome": outcome, "said": said if outcome in ("error", "limit") else ""}
     if kind == ModelFailedStep.kind and "estimated_usd" not in row and isinstance(worst, Mapping):
-        is_free = not worst.get("usd") and (row.get("price_known", True) or not row.get("lost_tries"))
+        has_lost_tries = bool(row.get("lost_tries"))
+        was_refused_at_once = row.get("error") == "ModelRefused" and not has_lost_tries
+        costs_nothing = not worst.get("usd") and (row.get("price_known", True) or not has_lost_tries)
+        is_free = was_refused_at_once or costs_nothing
         return {**row, "estimated_usd": 0.0 if is_free else None}
     return row
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from predibot.domain.trace import GivenUpStep, Step, cost_of_steps
+from predibot.domain.trace import GivenUpStep, ModelFailedStep, Step, cost_of_steps
 from predibot.errors import ArtefactPruned, UsageError, describe_error
 from predibot.jobs.deciding.sources import sources_of
 from predibot.ledger.files.content_store import Pages
@@ -150,7 +150,11 @@ def _trace_differences(row: Row[Any], looked_up: list[_Source], steps: Sequence[
     if more_usd < -_COST_TOLERANCE_USD or (is_whole and more_usd > _COST_TOLERANCE_USD):
         yield f"it cost ${row.cost_known_usd!r}, its trace says ${known_usd!r}"
     is_given_up = any(isinstance(step, GivenUpStep) for step in steps)
-    if cost_usd is None and row.cost_usd is not None:
+    # Rows of earlier versions count a refused request as free, even after a lost try, and are not written again.
+    without_refused_usd, _ = cost_of_steps(
+        step for step in steps if not (isinstance(step, ModelFailedStep) and step.error == "ModelRefused")
+    )
+    if without_refused_usd is None and row.cost_usd is not None:
         yield f"it cost ${row.cost_usd!r}, and its trace does not know all of it"
     if row.cost_usd is None and cost_usd is not None and is_whole and not is_given_up:
         yield f"what it cost is unknown, its trace says ${cost_usd!r}"

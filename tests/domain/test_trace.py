@@ -76,6 +76,14 @@ def test_a_trace_of_before_types_is_written_as_it_was_but_for_what_a_rerun_reads
     assert again == BEFORE_TYPES
 
 
+@pytest.mark.parametrize(("lost_tries", "cost_usd"), [(0, 0.0), (1, None)])
+def test_a_refused_request_of_an_older_trace_was_free_unless_a_try_before_it_was_lost(
+    lost_tries: int, cost_usd: float | None
+) -> None:
+    rows = with_changed("model_failed", error="ModelRefused", lost_tries=lost_tries, estimated_usd=...)
+    assert cost_of_steps(StoredTrace.of(rows).steps) == (cost_usd, 0.0)
+
+
 def test_a_trace_of_before_types_is_rerun() -> None:
     record = Record(StoredTrace.of(BEFORE_TYPES))
     seen = record.set_up(context(), BotSpec("b", StrategySpec("tool_agent")))

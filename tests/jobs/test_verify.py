@@ -1,6 +1,8 @@
 """Verifying a ledger: one that nobody touched holds, and whatever was changed in it is found."""
 
+import hashlib
 import itertools
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -164,6 +166,24 @@ def test_a_trace_or_page_that_was_changed_or_removed_is_named(predibot: Predibot
     text = " ".join(said.out.split())
     assert f"{trace.name} was changed since" in text
     assert f"{page.name}; it was removed, or not copied with the ledger" in text
+
+
+def test_an_older_decision_that_counts_a_try_before_a_refused_one_as_free_is_whole(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    lines = (Path(__file__).parents[1] / "domain/traces/before_types.jsonl").read_text("utf-8").splitlines()
+    refused = json.loads(next(line for line in lines if '"model_failed"' in line)) | {"error": "ModelRefused"}
+    trace = next(tmp_path.rglob("*.jsonl"))
+    more = trace.read_bytes() + json.dumps(refused).encode() + b"\n"
+    digest = hashlib.sha256(more).hexdigest()
+    folder = trace.parent.parent / digest[:2]
+    folder.mkdir(exist_ok=True)
+    (folder / f"{digest}.jsonl").write_bytes(more)
+    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as ledger, ledger:
+        change = "UPDATE decisions SET trace_sha256 = ? WHERE trace_sha256 = ?"
+        assert ledger.execute(change, (digest, trace.stem)).rowcount == 1
+    said = predibot("verify", "--rows", "--json")
+    assert (said.code, said.document["broken"]) == (0, [])
 
 
 FORGED: Mapping[str, Sequence[object]] = {
