@@ -6,14 +6,14 @@ from predibot.domain.decision import Booking, Decision, Forecast, MarketDecision
 from predibot.domain.event import Event, EventView, prices_of
 from predibot.domain.price import Quote
 from predibot.games.dollar_per_event import DollarPerEvent
-from predibot.games.fills import MidFills
+from predibot.games.fills import FillModel
 
 
 def book(
     game: DollarPerEvent, said: Decision, on: Event, quotes: Mapping[str, Quote], *, venue: str = "polymarket"
 ) -> Booking:
     """Return the booking of a decision on an event, whole and at the mid."""
-    return game.book(said, EventView(on, venue), None, prices_of(on, venue, quotes), MidFills())
+    return game.book(said, EventView(on, venue), None, prices_of(on, venue, quotes), FillModel("mid"))
 
 
 def bets_usd(decision: Decision, on: Event, *, venue: str = "") -> list[float]:

@@ -1,118 +1,60 @@
 """Fill models: the price, the amount and the fee at which an order is filled; pure."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import ClassVar, Protocol
 
 from predibot.domain.decision import Fill, Order
-from predibot.domain.price import Level, Price
+from predibot.domain.price import Price
 from predibot.errors import UsageError
 
+FILL_NAMES = ("mid", "quote", "book")
 
-class FillModel(Protocol):
-    """Turns an order into a fill."""
+
+@dataclass(frozen=True, slots=True)
+class FillModel:
+    """Turns an order into a fill: any amount at the `mid`; any amount at the `quote`, which is the ask for buying and
+    the bid for selling; or from the recorded levels of the `book`, the best first, and no share beyond them. Raises
+    `UsageError` if there is no such model.
+    """
+
+    basis: str = "mid"
+    fee_bps: float = 0.0
+    """A fee besides the venue's, in hundredths of a percent of a trade's money."""
+    spread_bps: float = 0.0
+    """Between buying and selling, in hundredths of a percent of the price."""
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown model."""
+        if self.basis not in FILL_NAMES:
+            raise UsageError(f"{self.basis!r} is no fill model; take one of {', '.join(FILL_NAMES)}")
 
     @property
     def name(self) -> str:
         """Return the name stored with each fill."""
+        costs = f", fee {self.fee_bps:g} bp, spread {self.spread_bps:g} bp"
+        return f"{self.basis}{costs if self.fee_bps or self.spread_bps else ''}"
 
     def fill(self, order: Order, price: Price) -> Fill | None:
         """Return the fill of an order of dollars or shares at a price, None where nothing can be filled.
 
-        Dollars are before the fee. A fill may be smaller than its order. A sale that would bring less than its fee is
+        Dollars are before the fee. A fill may be smaller than its order. A sale that would bring less than its fees is
         not filled. Raises `ValueError` if the order is a weight, or its amount is not above 0.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class MidFills:
-    """Fill every order whole at the mid."""
-
-    name: ClassVar = "mid"
-
-    def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return the fill of an order of dollars or shares."""
-        return _fill(order, price, _unlimited(price.mid), self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class QuoteFills:
-    """Buy at the ask and sell at the bid, any amount."""
-
-    name: ClassVar = "quote"
-
-    def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return the fill of an order of dollars or shares, None where that side has no quote."""
-        return _fill(order, price, _unlimited(price.ask if order.side == "buy" else price.bid), self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class BookFills:
-    """Fill from the recorded levels, the best first; shares beyond them are not filled."""
-
-    name: ClassVar = "book"
-
-    def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return the fill of an order of dollars or shares at the average of its levels, None where there are none."""
-        return _fill(order, price, price.asks if order.side == "buy" else price.bids, self.name)
-
-
-FILL_MODELS: Mapping[str, FillModel] = MappingProxyType(
-    {model.name: model for model in (MidFills(), QuoteFills(), BookFills())}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CostedFills:
-    """Fill as another model does, with half a spread on its prices and a fee besides the venue's."""
-
-    base: FillModel
-    fee_bps: float = 0.0
-    """In hundredths of a percent of a trade's money."""
-    spread_bps: float = 0.0
-    """Between buying and selling, in hundredths of a percent of the price."""
-
-    @property
-    def name(self) -> str:
-        """Return the name stored with each fill."""
-        return f"{self.base.name}, fee {self.fee_bps:g} bp, spread {self.spread_bps:g} bp"
-
-    def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return the fill of an order of dollars or shares, None for a sale that would bring less than its fees."""
-        step = self.spread_bps / 2e4 * (1.0 if order.side == "buy" else -1.0)
-        most = order.instrument.price_bound[1]
-
-        def moved(at: float | None) -> float | None:
-            return None if at is None else min(at * (1.0 + step), most)
-
-        def walked(levels: Sequence[Level]) -> tuple[Level, ...]:
-            return tuple(Level(min(each.price * (1.0 + step), most), each.shares) for each in levels)
-
-        shifted = replace(
-            price,
-            mid=min(price.mid * (1.0 + step), most),
-            bid=moved(price.bid),
-            ask=moved(price.ask),
-            bids=walked(price.bids),
-            asks=walked(price.asks),
-        )
-        filled = self.base.fill(order, shifted)
+        is_buy, most = order.side == "buy", order.instrument.price_bound[1]
+        if self.basis == "book":
+            offered = [(each.price, each.shares) for each in (price.asks if is_buy else price.bids)]
+        else:
+            best = price.mid if self.basis == "mid" else price.ask if is_buy else price.bid
+            offered = [(best, math.inf)] if best else []
+        if self.spread_bps:
+            step = self.spread_bps / 2e4 * (1.0 if is_buy else -1.0)
+            offered = [(min(at * (1.0 + step), most), shares) for at, shares in offered]
+        filled = _fill(order, price, offered, self.name)
         if filled is None:
             return None
         fee_usd = filled.fee_usd + abs(filled.cash_usd) * self.fee_bps / 1e4
-        if order.side == "sell" and fee_usd > filled.cash_usd:
-            return None
-        return replace(filled, fee_usd=fee_usd, model=self.name)
-
-
-def fill_model(name: str, *, fee_bps: float = 0.0, spread_bps: float = 0.0) -> FillModel:
-    """Return the fill model with a name, with any costs added; raise `UsageError` if there is none."""
-    if name not in FILL_MODELS:
-        raise UsageError(f"{name!r} is no fill model; take one of {', '.join(FILL_MODELS)}")
-    model = FILL_MODELS[name]
-    return CostedFills(model, fee_bps, spread_bps) if fee_bps or spread_bps else model
+        return None if not is_buy and fee_usd > filled.cash_usd else replace(filled, fee_usd=fee_usd)
 
 
 def explain_unfilled(order: Order, price: Price, model: FillModel) -> str:
@@ -128,18 +70,11 @@ _Traded = tuple[float, float, float]
 """A price, the shares traded at it, and their cost there in dollars."""
 
 
-def _unlimited(price: float | None) -> tuple[tuple[float, float], ...]:
-    return ((price, math.inf),) if price else ()
-
-
-def _fill(
-    order: Order, price: Price, levels: Sequence[Level] | Sequence[tuple[float, float]], model: str
-) -> Fill | None:
+def _fill(order: Order, price: Price, offered: Sequence[tuple[float, float]], model: str) -> Fill | None:
     if order.unit == "weight":
         raise ValueError("a weight is no amount to fill; turn it into dollars or shares of the account first")
     if not 0.0 < order.amount < math.inf:
         raise ValueError(f"an order of {order.amount:g} {order.unit} asks for nothing")
-    offered = [(each.price, each.shares) if isinstance(each, Level) else each for each in levels]
     traded = list(_walk(order, offered))
     shares, cost_usd = math.fsum(each[1] for each in traded), math.fsum(each[2] for each in traded)
     if shares <= 0.0:

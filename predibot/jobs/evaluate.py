@@ -40,7 +40,7 @@ from predibot.ledger.write.runs import (
 from predibot.plugins.venues import venue_or_defaults
 from predibot.rows import grouped
 from predibot.scoring.accounts.board import account_board, rank_agreements
-from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
+from predibot.scoring.accounts.cohorts import CohortBoard, with_scores
 from predibot.scoring.accounts.consistency import account_consistency, cohort_consistency
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.effort import Effort
@@ -204,13 +204,13 @@ def _coherence(store: Store, venue_name: str, record: TrackRecord, question: Que
 
 
 def _with_accounts(
-    found: Evaluation, kept: Sequence[AccountsRecord], cohorts: Sequence[CohortsRecord], question: Question
+    found: Evaluation, kept: Sequence[AccountsRecord], cohorts: Sequence[CohortBoard], question: Question
 ) -> Evaluation:
     """Return an evaluation with its accounts and cohorts, and how far the rankings agree; baselines are not ranked."""
     boards = tuple(
         account_board(each, question.convention, question.uncertainty, currency=found.currency) for each in kept
     )
-    of_cohorts = tuple(cohort_board(each) for each in cohorts)
+    of_cohorts = tuple(map(with_scores, cohorts))
     if "consistency" in question.wanted:
         again = partial(account_consistency, uncertainty=question.uncertainty)
         boards = tuple(replace(board, consistency=again(each)) for board, each in zip(boards, kept, strict=True))

@@ -16,7 +16,7 @@ from predibot.domain.decision import Decision, Forecast, Order, Subject
 from predibot.domain.price import Instrument, Price, PricePath, PricePoint
 from predibot.errors import AnswerError, PluginError, UsageError
 from predibot.games.accounts import account_of, accounts_of, value_usd
-from predibot.games.fills import MidFills, QuoteFills
+from predibot.games.fills import FillModel
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import NOW, ScriptedModel, rain, toolbox
 from tests.games.toy import SHARE, BuyOrHold, Holding
@@ -59,7 +59,7 @@ def test_an_agent_that_knows_nothing_of_a_game_buys_sells_and_holds_in_it(strate
         told = "\n".join(message.text for message in model.requests[0].messages)
         assert f"${account.cash_usd:g} and {account.position(SHARE).shares:g} shares at $40." in told
         assert not re.search(r"\b(bets?|markets?|probability)\b", told)
-        journal += GAME.book(decision, seen.view, account, {SHARE: price}, MidFills()).journal
+        journal += GAME.book(decision, seen.view, account, {SHARE: price}, FillModel("mid")).journal
         account = account_of(journal)
         assert (account.cash_usd, account.position(SHARE).shares) == (cash_usd, shares)
     # Half a share cost $20 of the $80, and brought $25.
@@ -84,13 +84,15 @@ def test_a_strategy_for_events_is_told_that_there_is_none() -> None:
 
 def test_who_fills_at_quotes_pays_the_ask_gets_the_bid_and_waits_where_there_is_none() -> None:
     holding = Holding(opened(), AT_40, NOW)
-    bought = GAME.book(Decision(orders=(Order(SHARE, 82.0),)), holding, holding.account, {SHARE: AT_40}, QuoteFills())
+    bought = GAME.book(
+        Decision(orders=(Order(SHARE, 82.0),)), holding, holding.account, {SHARE: AT_40}, FillModel("quote")
+    )
     assert [(fill.shares, fill.price, fill.model) for fill in bought.orders[0].fills] == [(2.0, 41.0, "quote")]
     held = opened(*bought.journal)
     sale = Decision(orders=(Order(SHARE, 2.0, "shares", "sell"),))
-    sold = GAME.book(sale, Holding(held, AT_50, NOW), held, {SHARE: AT_50}, QuoteFills())
+    sold = GAME.book(sale, Holding(held, AT_50, NOW), held, {SHARE: AT_50}, FillModel("quote"))
     assert opened(*bought.journal, *sold.journal).cash_usd == pytest.approx(18.0 + 98.0)
-    waiting = GAME.book(sale, Holding(held, AT_50, NOW), held, {SHARE: Price(NOW, 50.0)}, QuoteFills())
+    waiting = GAME.book(sale, Holding(held, AT_50, NOW), held, {SHARE: Price(NOW, 50.0)}, FillModel("quote"))
     assert (waiting.orders[0].status, waiting.journal) == ("pending", ())
 
 
@@ -164,7 +166,7 @@ def test_a_delisted_share_leaves_for_its_stated_payout() -> None:
 def test_a_forecast_where_only_orders_are_wanted_is_complained_about() -> None:
     holding = Holding(opened(), AT_40, NOW)
     with pytest.raises(AnswerError, match="only orders are taken"):
-        GAME.book(Decision((Forecast("m1", 0.5),)), holding, holding.account, {SHARE: AT_40}, MidFills())
+        GAME.book(Decision((Forecast("m1", 0.5),)), holding, holding.account, {SHARE: AT_40}, FillModel("mid"))
 
 
 def test_what_is_not_held_is_named_by_its_id() -> None:
@@ -175,13 +177,13 @@ def test_what_is_not_held_is_named_by_its_id() -> None:
 def test_dollars_buy_shares_and_a_part_of_a_position_is_sold_at_average_cost() -> None:
     # The examples of the contract: 100 at .4 are 250 shares; 100 at .6, of which 40 % are sold, leave 100 shares.
     yes, start = Instrument("toy", "binary_outcome", "m1:YES"), JournalRow("deposit", NOW, 10_000.0)
-    first = MidFills().fill(Order(yes, 100.0), Price(NOW, 0.4))
+    first = FillModel("mid").fill(Order(yes, 100.0), Price(NOW, 0.4))
     assert first is not None
     account = account_of([start, JournalRow("fill", NOW, first.cash_usd, yes, first.shares)])
     assert (account.cash_usd, account.position(yes).shares) == (9_900.0, 250.0)
-    bought = MidFills().fill(Order(yes, 100.0), Price(NOW, 0.6))
+    bought = FillModel("mid").fill(Order(yes, 100.0), Price(NOW, 0.6))
     assert bought is not None
-    sold = MidFills().fill(Order(yes, 0.4 * bought.shares, "shares", "sell"), Price(NOW, 0.6))
+    sold = FillModel("mid").fill(Order(yes, 0.4 * bought.shares, "shares", "sell"), Price(NOW, 0.6))
     assert sold is not None and sold.cash_usd == pytest.approx(40.0)
     rows = [JournalRow("fill", NOW, each.cash_usd, yes, each.shares) for each in (bought, sold)]
     account = account_of([start, *rows])

@@ -6,7 +6,7 @@ from predibot.domain.decision import Fill, Order
 from predibot.domain.event import Event, Market, MarketRef, prices_of
 from predibot.domain.price import Depth, FeeSchedule, Level, Price, Quote
 from predibot.errors import UsageError
-from predibot.games.fills import BookFills, MidFills, QuoteFills, fill_model
+from predibot.games.fills import FillModel
 from tests.games.holdings import AT, booked_price, outcome
 
 A = outcome("A")
@@ -15,7 +15,7 @@ BOOK = booked_price(0.5, bids=((0.49, 100.0), (0.40, 50.0)), asks=((0.50, 100.0)
 
 def fill_of(name: str, order: Order, price: Price = BOOK) -> Fill:
     """Return the fill of an order by the model of a name."""
-    fill = fill_model(name).fill(order, price)
+    fill = FillModel(name).fill(order, price)
     assert fill is not None
     return fill
 
@@ -64,26 +64,26 @@ def test_a_venue_that_states_no_fees_charges_none_and_an_exponent_counts() -> No
 
 def test_a_side_without_offers_fills_nothing() -> None:
     bare = Price(AT, 0.5)
-    assert BookFills().fill(Order(A, 1.0), bare) is None
-    assert QuoteFills().fill(Order(A, 1.0, "shares", "sell"), bare) is None
-    assert MidFills().fill(Order(A, 1.0), Price(AT, 0.0)) is None
+    assert FillModel("book").fill(Order(A, 1.0), bare) is None
+    assert FillModel("quote").fill(Order(A, 1.0, "shares", "sell"), bare) is None
+    assert FillModel("mid").fill(Order(A, 1.0), Price(AT, 0.0)) is None
 
 
 def test_what_would_bring_less_than_its_fee_is_not_sold() -> None:
     dear = Price(AT, 0.01, fees=FeeSchedule(0.05, 0.0))
-    assert MidFills().fill(Order(A, 10.0, "shares", "sell"), dear) is None
-    assert MidFills().fill(Order(A, 10.0, "shares", "buy"), dear) is not None
+    assert FillModel("mid").fill(Order(A, 10.0, "shares", "sell"), dear) is None
+    assert FillModel("mid").fill(Order(A, 10.0, "shares", "buy"), dear) is not None
 
 
 @pytest.mark.parametrize("order", [Order(A, 0.5, "weight"), Order(A, 0.0), Order(A, -1.0), Order(A, float("nan"))])
 def test_what_is_no_amount_is_refused(order: Order) -> None:
     with pytest.raises(ValueError, match=r"no amount|asks for nothing"):
-        MidFills().fill(order, BOOK)
+        FillModel("mid").fill(order, BOOK)
 
 
 def test_an_unknown_model_is_refused_by_name() -> None:
     with pytest.raises(UsageError, match="'best' is no fill model; take one of mid, quote, book"):
-        fill_model("best")
+        FillModel("best")
 
 
 def test_the_book_of_no_is_that_of_yes_turned() -> None:

@@ -9,7 +9,7 @@ from predibot.domain.decision import Order
 from predibot.domain.event import Event, Market, MarketRef, Tag
 from predibot.domain.price import EQUITY, Instrument, Price, PricePoint, Quote
 from predibot.errors import AnswerError, PluginError
-from predibot.games.fills import fill_model
+from predibot.games.fills import FillModel
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
 from predibot.games.portfolio_weights.rules import PORTFOLIO
 
@@ -107,7 +107,7 @@ def test_options_that_mean_nothing_are_refused(wrong: dict[str, object]) -> None
 
 
 def test_costs_are_half_of_the_spread_and_the_fee_on_both_sides() -> None:
-    model = fill_model("mid", fee_bps=10.0, spread_bps=20.0)
+    model = FillModel("mid", fee_bps=10.0, spread_bps=20.0)
     bought = model.fill(Order(share("XOM"), 10.0, "shares"), Price(AT, 100.0))
     sold = model.fill(Order(share("XOM"), 10.0, "shares", "sell"), Price(AT, 100.0))
     assert bought is not None
@@ -115,4 +115,4 @@ def test_costs_are_half_of_the_spread_and_the_fee_on_both_sides() -> None:
     assert (bought.price, bought.fee_usd) == pytest.approx((100.1, 1.001))
     assert (sold.price, sold.fee_usd) == pytest.approx((99.9, 0.999))
     assert bought.model == "mid, fee 10 bp, spread 20 bp"
-    assert fill_model("mid").name == "mid"
+    assert FillModel("mid").name == "mid"

@@ -12,7 +12,7 @@ from predibot.domain.decision import Decision, Forecast, Label, Order
 from predibot.domain.event import Event
 from predibot.domain.price import Price
 from predibot.errors import AnswerError, PluginError, UsageError
-from predibot.games.fills import MidFills
+from predibot.games.fills import FillModel
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
 from predibot.recipe.text import packaged_crypto_words
 from predibot.selection import SelectionRules, select
@@ -58,12 +58,14 @@ def test_what_left_the_universe_is_shown_and_no_baseline_counts_it() -> None:
 
 def pending(decision: Decision, view: PortfolioView | None = None, game: PortfolioWeights | None = None) -> object:
     view = view_of() if view is None else view
-    return (PortfolioWeights() if game is None else game).book(decision, view, None, view.prices, MidFills())
+    return (PortfolioWeights() if game is None else game).book(decision, view, None, view.prices, FillModel())
 
 
 def test_weights_wait_for_the_next_slot_and_move_no_money() -> None:
     view = view_of()
-    booking = PortfolioWeights().book(parsed({"A_Yes": 0.5, "B_Yes": 0.7}), view, view.account, view.prices, MidFills())
+    booking = PortfolioWeights().book(
+        parsed({"A_Yes": 0.5, "B_Yes": 0.7}), view, view.account, view.prices, FillModel("mid")
+    )
     assert booking.journal == ()
     assert {order.status for order in booking.orders} == {"pending"}
     assert [order.order.amount for order in booking.orders] == pytest.approx([0.5 / 1.2, 0.7 / 1.2])
@@ -75,7 +77,7 @@ def test_no_order_keeps_every_share() -> None:
     for fill in ("next", "same"):
         view = view_of(held={side("A"): Position(10.0, 3.0)})
         booking = PortfolioWeights(fill=fill).book(  # type: ignore[arg-type]
-            Decision(), view, view.account, view.prices, MidFills()
+            Decision(), view, view.account, view.prices, FillModel("mid")
         )
         assert (booking.orders, booking.journal) == ((), ())
 
@@ -113,7 +115,7 @@ def test_the_booking_checks_what_any_strategy_says(decision: Decision, why: str)
 def test_the_booking_scales_what_a_strategy_overweighs_and_keeps_what_it_said() -> None:
     view = view_of()
     decision = ordered(("A", 0.8), ("B", 0.8))
-    booking = PortfolioWeights().book(decision, view, view.account, view.prices, MidFills())
+    booking = PortfolioWeights().book(decision, view, view.account, view.prices, FillModel())
     assert [order.order.amount for order in booking.orders] == [0.5, 0.5]
     assert [order.asked for order in booking.orders] == [0.8, 0.8]
     assert booking.scale == pytest.approx(1 / 1.6)

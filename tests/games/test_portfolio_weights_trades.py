@@ -11,7 +11,7 @@ from predibot.domain.account_past import AccountPast
 from predibot.domain.decision import Booking
 from predibot.domain.price import Instrument, Price, Quote
 from predibot.games.accounts import account_of
-from predibot.games.fills import MidFills, fill_model
+from predibot.games.fills import FillModel
 from predibot.games.portfolio_weights import PortfolioWeights
 from tests.games.portfolios import AT, VENUE, events_of, side
 
@@ -43,7 +43,7 @@ class Portfolio:
         )
         view = game.view(game.subjects(events)[0], events, venue=VENUE, account=self.account, past=past)
         answer = game.form(view).parse({"reasoning": "", "allocations": allocations})
-        booking = game.book(answer, view, self.account, view.prices, fill_model(game.fills))
+        booking = game.book(answer, view, self.account, view.prices, FillModel(game.fills))
         self.journal += booking.journal
         return booking
 
@@ -101,7 +101,9 @@ def test_a_market_that_closed_is_not_traded_though_a_quote_of_it_is_still_there(
     last = AccountPast(at=AT, last_prices={side("A"): Price(AT, 0.5)})
     view = game.view(game.subjects(events)[0], closed, venue=VENUE, account=account, past=last)
     answer = game.form(view).parse({"allocations": {"CASH": 1}})
-    booking = game.book(answer, view, account, {side("A"): Price(AT, 0.5), side("A", "NO"): Price(AT, 0.5)}, MidFills())
+    booking = game.book(
+        answer, view, account, {side("A"): Price(AT, 0.5), side("A", "NO"): Price(AT, 0.5)}, FillModel("mid")
+    )
     assert booking.journal == ()
 
 
@@ -131,7 +133,7 @@ def test_a_recipe_sets_by_which_price_trades_are_made() -> None:
         account = Account(cash_usd=500.0, paid_in_usd=500.0)
         view = game.view(game.subjects(())[0], (event,), venue=VENUE, account=account)
         answer = game.form(view).parse({"allocations": {"A_Yes": 0.5}})
-        booking = game.book(answer, view, account, view.prices, fill_model(game.fills))
+        booking = game.book(answer, view, account, view.prices, FillModel(game.fills))
         (fill,) = booking.orders[0].fills
         assert fill.shares == pytest.approx(500.0)
         worth[name] = booking.unallocated_usd + fill.shares * 0.5  # type: ignore[operator]

@@ -9,7 +9,7 @@ from predibot.domain.account import Account, JournalRow, Position
 from predibot.domain.decision import Booking
 from predibot.domain.price import FeeSchedule, Instrument, Price
 from predibot.games.accounts import account_of, value_usd
-from predibot.games.fills import BookFills, FillModel, MidFills, QuoteFills, fill_model
+from predibot.games.fills import FillModel
 from predibot.games.rebalance import rebalance
 from tests.games.holdings import AT, booked_price, bought, deposit, outcome, priced, worth_usd
 
@@ -24,7 +24,7 @@ def moved(
     **more: Mapping[Instrument, float],
 ) -> tuple[list[JournalRow], Account, Booking]:
     """Return the journal, the account and the booking after a rebalance."""
-    booking = rebalance(account_of(journal), weights, prices, fills or MidFills(), at=AT, **more)
+    booking = rebalance(account_of(journal), weights, prices, fills or FillModel("mid"), at=AT, **more)
     after = [*journal, *booking.journal]
     return after, account_of(after), booking
 
@@ -123,7 +123,7 @@ def test_values_under_mid_and_quote_differ_by_the_spread_and_the_fees(weights: d
     journal = [deposit(500.0), bought(A, 800.0, 0.41)]
     mids = {each: price.mid for each, price in BOOKS.items()}
     values = {}
-    for model in (MidFills(), QuoteFills(), BookFills()):
+    for model in (FillModel("mid"), FillModel("quote"), FillModel("book")):
         _, account, booking = moved(journal, weights, BOOKS, model)
         fills = [fill for order in booking.orders for fill in order.fills]
         # Offered everywhere is a cent from the mid, whichever side it is traded at.
@@ -136,7 +136,7 @@ def test_values_under_mid_and_quote_differ_by_the_spread_and_the_fees(weights: d
 
 @pytest.mark.parametrize("name", ["mid", "quote", "book"])
 def test_all_buys_are_scaled_by_one_factor_to_the_cash_fees_included(name: str) -> None:
-    _, account, booking = moved([deposit(500.0)], {A: 0.5, B: 0.5}, BOOKS, fill_model(name))
+    _, account, booking = moved([deposit(500.0)], {A: 0.5, B: 0.5}, BOOKS, FillModel(name))
     assert booking.scale < 1.0
     for instrument, price in BOOKS.items():
         assert account.position(instrument).shares == pytest.approx(booking.scale * 250.0 / price.mid, rel=1e-12)
@@ -147,18 +147,18 @@ def test_all_buys_are_scaled_by_one_factor_to_the_cash_fees_included(name: str) 
 
 def test_what_is_not_in_the_book_is_not_filled_and_its_cash_stays() -> None:
     thin = {A: booked_price(0.5, bids=((0.49, 10.0),), asks=((0.51, 100.0), (0.6, 50.0)))}
-    journal, account, booking = moved([deposit(500.0)], {A: 0.8}, thin, BookFills())
+    journal, account, booking = moved([deposit(500.0)], {A: 0.8}, thin, FillModel("book"))
     assert account.position(A) == Position(150.0, 0.51 * 100 + 0.6 * 50)
     assert booking.orders[0].note.startswith("150 of 800 shares were filled")
-    _, account, booking = moved(journal, {}, thin, BookFills())
+    _, account, booking = moved(journal, {}, thin, FillModel("book"))
     assert (account.position(A).shares, booking.orders[0].status) == (140.0, "filled")
-    _, account, booking = moved(journal, {}, {A: booked_price(0.5, bids=(), asks=())}, BookFills())
+    _, account, booking = moved(journal, {}, {A: booked_price(0.5, bids=(), asks=())}, FillModel("book"))
     assert (account.position(A).shares, booking.orders[0].status) == (150.0, "expired")
 
 
 def test_in_a_book_the_factor_is_the_largest_that_the_cash_is_enough_for() -> None:
     steep = {A: booked_price(0.5, bids=(), asks=((0.5, 400.0), (0.9, 1000.0)))}
-    _, account, booking = moved([deposit(500.0)], {A: 1.0}, steep, BookFills())
+    _, account, booking = moved([deposit(500.0)], {A: 1.0}, steep, FillModel("book"))
     # 400 shares cost 200; the other 300 dollars buy 333.33 at .9.
     assert account.position(A).shares == pytest.approx(400.0 + 300.0 / 0.9, rel=1e-9)
     assert booking.scale == pytest.approx((400.0 + 300.0 / 0.9) / 1000.0, rel=1e-9)

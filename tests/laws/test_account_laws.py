@@ -22,7 +22,7 @@ from predibot.domain.decision import Order
 from predibot.domain.price import FeeSchedule, Instrument, Level, Price
 from predibot.domain.resolution import Resolution
 from predibot.games.accounts import Journal, account_of, accounts_of
-from predibot.games.fills import FILL_MODELS, FillModel, MidFills
+from predibot.games.fills import FILL_NAMES, FillModel
 from predibot.games.rebalance import rebalance
 from predibot.games.settlement import settle
 from tests.games.holdings import AT, outcome, surplus_usd, worth_usd
@@ -39,7 +39,7 @@ RATES = st.sampled_from([0.0, 0.02, 0.07])
 SIZES = st.sampled_from([0.5, 40.0, 1e9])
 PAYOUTS = st.sampled_from([1.0, 0.0, 0.5, 0.37, None])
 WEIGHTS = st.lists(st.sampled_from([0.0, 1e-9, 0.1, 0.3, 1.0]) | st.floats(0.0, 1.0), min_size=8, max_size=8)
-MODELS = st.sampled_from(list(FILL_MODELS.values()))
+MODELS = st.sampled_from([FillModel(name) for name in FILL_NAMES])
 
 
 class Exact:
@@ -139,7 +139,7 @@ class Accounts(RuleBasedStateMachine):
         fills = [fill for order in booking.orders for fill in order.fills]
         spread_usd = math.fsum(fill.shares * (fill.price - self.mids[fill.instrument]) for fill in fills)
         fees_usd = math.fsum(fill.fee_usd for fill in fills)
-        if isinstance(model, MidFills):
+        if model.basis == "mid":
             assert abs(spread_usd) <= self._slack()
             # No dust filter: whatever its size, what was asked for is there.
             for instrument in self.prices.keys() & targets.keys():
@@ -178,10 +178,10 @@ class Accounts(RuleBasedStateMachine):
         self.resolve(market, 1.0 if side == "YES" else 0.0)
         self.settle()
         self.trade_stock(price)
-        self.buy(STOCK, 1.0, MidFills())
+        self.buy(STOCK, 1.0, FillModel("mid"))
         self.resolve(market, 0.0 if side == "YES" else 1.0)
         self.settle()
-        self.rebalance(weights, MidFills())
+        self.rebalance(weights, FillModel("mid"))
 
     @rule()
     def settle(self) -> None:

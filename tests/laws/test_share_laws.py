@@ -13,7 +13,7 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.price import CorporateAction, CorporateActionKind, Instrument, Price
 from predibot.games.accounts import account_of, value_usd
 from predibot.games.corporate_actions import corporate_rows
-from predibot.games.fills import fill_model
+from predibot.games.fills import FillModel
 from predibot.games.rebalance import rebalance
 
 AT = datetime(2026, 1, 5, 21, tzinfo=UTC)
@@ -50,7 +50,7 @@ class ShareAccount(RuleBasedStateMachine):
             self.account,
             targets,
             prices,
-            fill_model("mid", fee_bps=fee_bps, spread_bps=spread_bps),
+            FillModel("mid", fee_bps=fee_bps, spread_bps=spread_bps),
             at=self.at,
             frozen={each: self.mids[each] for each in held},
         )

@@ -16,7 +16,7 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import AnswerError
 from predibot.games.accounts import account_of
 from predibot.games.cohorts import Member, cohort_name
-from predibot.games.fills import MidFills
+from predibot.games.fills import FillModel
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_date
 from predibot.ledger.schema.tables import AccountRow, CohortRow
@@ -150,7 +150,7 @@ class Weeks:
         quotes = {market.id: market.quote for event in events for market in event.markets if market.quote is not None}
         try:
             decision = game.form(view).parse(answer)
-            booking = game.book(decision, view, account, view.prices, MidFills())
+            booking = game.book(decision, view, account, view.prices, FillModel("mid"))
             done = DecisionResult(
                 *("recorded", at, events),
                 decision=decision,

@@ -11,7 +11,7 @@ from predibot.domain.account import Position
 from predibot.domain.account_past import AccountPast, PastAllocation
 from predibot.domain.decision import Decision, seeded_random
 from predibot.errors import PluginError
-from predibot.games.fills import MidFills
+from predibot.games.fills import FillModel
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.games.portfolios import AT, side, view_of, weights_of
@@ -79,7 +79,7 @@ def test_random_weights_follow_from_the_seed_and_spread_evenly() -> None:
 def test_a_baseline_keeps_the_rules_where_prices_are_extreme_or_missing(name: str) -> None:
     for prices in ({"A": 0.999, "B": 0.001}, {"A": None, "B": None}, {}, {"A": 1.0, "B": 0.0}):
         view = replace(view_of({"Z": 0.5, **prices}), past=AccountPast(outside=frozenset({"Z"})))
-        booking = PortfolioWeights().book(decided(name, view), view, view.account, view.prices, MidFills())
+        booking = PortfolioWeights().book(decided(name, view), view, view.account, view.prices, FillModel("mid"))
         assert sum(each.order.amount for each in booking.orders) <= 1.0 + 1e-9
 
 

@@ -14,7 +14,7 @@ from predibot.errors import UsageError
 from predibot.games.answers import AnswerComplaint, mark_foreign, number_of
 from predibot.games.dollar_per_event.complaints import decision_complaints, quoted_price, short_repr
 from predibot.games.dollar_per_event.form import EventForm
-from predibot.games.fills import FillModel, MidFills
+from predibot.games.fills import FillModel
 from predibot.games.game import Game
 
 Overstake = Literal["refuse", "scale"]
@@ -97,7 +97,7 @@ class DollarPerEvent(Game):
         return Booking(bets, booked, unallocated_usd=max(0.0, self.stake_usd - staked_usd), scale=scale)
 
     def _book_at(self, answer: Decision, view: EventView, quotes: Mapping[Instrument, Price]) -> Booking:
-        return self.book(answer, view, None, quotes, MidFills())
+        return self.book(answer, view, None, quotes, FillModel("mid"))
 
     def _money_complaints(self, lines: Sequence[MarketDecision], stated: object) -> Iterator[str]:
         """Yield complaints about the sum of the bets and the stated rest."""

@@ -19,7 +19,7 @@ from predibot.domain.secret_values import SecretValues
 from predibot.domain.trace import SampleStep
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.errors import BudgetSpent, ModelUnavailable, PluginError
-from predibot.games.fills import FillModel, fill_model
+from predibot.games.fills import FillModel
 from predibot.jobs.deciding.activity import StepListener, Watch, ignore_progress
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.ledger.read.details.settled_forecasts import settled_forecasts_of_bot
@@ -170,7 +170,7 @@ class Worker:
     @property
     def fills(self) -> FillModel:
         """Return the game's fill model."""
-        return fill_model(self.game.fills, fee_bps=self.game.fee_bps, spread_bps=self.game.spread_bps)
+        return FillModel(self.game.fills, fee_bps=self.game.fee_bps, spread_bps=self.game.spread_bps)
 
     def game_of(self, job: DecideJob) -> Game:
         """Return the game by the rules of a decision's cohort."""

@@ -22,7 +22,7 @@ from predibot.domain.event import Event, EventView, prices_of
 from predibot.domain.price import Quote
 from predibot.errors import AnswerError, RunConflict, UsageError
 from predibot.games.dollar_per_event import DollarPerEvent
-from predibot.games.fills import MidFills
+from predibot.games.fills import FillModel
 from predibot.jobs.deciding.open_run import run_key
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
 from predibot.ledger.store import Store
@@ -202,7 +202,7 @@ def _book(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> Dec
     try:
         prices = prices_of(answered, venue, quotes)
         said_only = replace(decision, unallocated_usd=None)
-        booking = _GAME.book(said_only, EventView(answered, venue), None, prices, MidFills())
+        booking = _GAME.book(said_only, EventView(answered, venue), None, prices, FillModel("mid"))
     except AnswerError as error:
         return DecisionResult("refused", message=str(error), **common)  # type: ignore[arg-type]
     booked = {market_id: quotes[market_id] for market_id in said}

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from predibot.scoring.accounts.consistency import AccountConsistency, FirstBets
+from predibot.scoring.accounts.consistency import AccountConsistency
 from predibot.scoring.accounts.record import Contestant, SizedBet
 from predibot.scoring.accounts.replicates import CohortReplicates
 from predibot.scoring.inference.overlap import OverlapInterval, longest_overlap, overlap_interval
@@ -163,8 +163,8 @@ class CohortBot(Contestant):
     """The number of cohorts in which a reversed payout left it in debt."""
     deviation: float = 0.0
     """The standard deviation of its mean return that prices imply."""
-    first_bets: tuple[FirstBets, ...] = ()
-    """What each of its accounts bet first in its cohort."""
+    first_bets: tuple[tuple[datetime, Mapping[str, float]], ...] = ()
+    """The start of the cohort of each of its accounts, and the shares of the stake, by outcome, that this bet first."""
     results_apart: tuple[tuple[CohortResult, ...], ...] = ()
     """The results of each replicate; `results` are their means. () for a bot without replicates."""
 
@@ -193,23 +193,6 @@ class CohortBot(Contestant):
 
 
 @dataclass(frozen=True, slots=True)
-class CohortsRecord:
-    """The cohorts of a recipe and a game, of one mode and one methodology: what may be compared."""
-
-    recipe: str
-    game: str
-    mode: str
-    methodology: str
-    bots: tuple[CohortBot, ...]
-    cohorts: int
-    """All of them, also those without a value."""
-    complete: int
-    """Those in which nothing can happen any more."""
-    archived: int = 0
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class CohortBotScore(CohortBot):
     """One bot's results with its score."""
 
@@ -225,15 +208,28 @@ class CohortBotScore(CohortBot):
 
 
 @dataclass(frozen=True, slots=True)
-class CohortBoard(CohortsRecord):
-    """The cohorts of a recipe and a game with the scores of their bots."""
+class CohortBoard:
+    """The cohorts of a recipe and a game, of one mode and one methodology, which is what may be compared. Their bots
+    have scores after `with_scores`.
+    """
 
-    scores: tuple[CohortBotScore, ...] = field(kw_only=True)
+    recipe: str
+    game: str
+    mode: str
+    methodology: str
+    bots: tuple[CohortBot, ...]
+    cohorts: int
+    """All of them, also those without a value."""
+    complete: int
+    """Those in which nothing can happen any more."""
+    archived: int = 0
+    remarks: tuple[str, ...] = ()
+    scores: tuple[CohortBotScore, ...] = ()
     """In the order of the board: those that gain, by the lower end of the return's interval; the unclear ones and
     those that lose, by the size of their return; those on too few cohorts, by their mean return; baselines; and last
     those whose models' cutoff is unknown."""
-    notes: tuple[str, ...] = field(kw_only=True)
-    consistency: tuple[AccountConsistency, ...] = field(default=(), kw_only=True)
+    notes: tuple[str, ...] = ()
+    consistency: tuple[AccountConsistency, ...] = ()
     """How alike replicates bet; empty where it is not asked for."""
 
     @property
@@ -253,22 +249,16 @@ class CohortBoard(CohortsRecord):
         return places(ends)
 
 
-def cohort_board(record: CohortsRecord) -> CohortBoard:
-    """Return the scores of a record's bots; those whose models may have read the outcomes are named instead."""
-    excluded = sorted({each.bot for each in record.bots if each.knowledge in ("ahead", "contaminated")})
+def with_scores(board: CohortBoard) -> CohortBoard:
+    """Return a board with the scores of its bots; those whose models may have read the outcomes are named instead."""
+    excluded = sorted({each.bot for each in board.bots if each.knowledge in ("ahead", "contaminated")})
     found = [
-        CohortBotScore(**_fields(bot), score=score)
-        for bot in record.bots
+        CohortBotScore(**{each.name: getattr(bot, each.name) for each in fields(bot)}, score=score)
+        for bot in board.bots
         if bot.knowledge in ("clean", "unknown")
         and (score := cohort_score(bot.results, archived=True, implied=bot.deviation)) is not None
     ]
-    return CohortBoard(
-        **_fields(record), scores=tuple(sorted(found, key=_place)), notes=tuple(_notes(record, excluded))
-    )
-
-
-def _fields(record: CohortBot | CohortsRecord) -> dict[str, Any]:
-    return {each.name: getattr(record, each.name) for each in fields(record)}
+    return replace(board, scores=tuple(sorted(found, key=_place)), notes=tuple(_notes(board, excluded)))
 
 
 def _place(each: CohortBotScore) -> tuple[bool, bool, int, float, str]:
@@ -282,9 +272,9 @@ def _place(each: CohortBotScore) -> tuple[bool, bool, int, float, str]:
     return each.knowledge != "clean", each.baseline, _VERDICTS.index(each.verdict), -far, each.bot
 
 
-def _notes(record: CohortsRecord, excluded: Sequence[str]) -> Iterator[str]:
+def _notes(board: CohortBoard, excluded: Sequence[str]) -> Iterator[str]:
     yield from left_out_notes(excluded)
-    if record.archived:
-        were = "1 archived cohort is" if record.archived == 1 else f"{record.archived} archived cohorts are"
+    if board.archived:
+        were = "1 archived cohort is" if board.archived == 1 else f"{board.archived} archived cohorts are"
         yield f"{were} left out; --archived counts them too"
-    yield from record.remarks
+    yield from board.remarks

@@ -20,16 +20,6 @@ _Weights = Mapping[Any, float]
 
 
 @dataclass(frozen=True, slots=True)
-class FirstBets:
-    """The bets of an account's first decision in its cohort; none where it held."""
-
-    start: datetime
-    """When the cohort started."""
-    weights: Mapping[str, float]
-    """The share of the stake by outcome."""
-
-
-@dataclass(frozen=True, slots=True)
 class AccountConsistency:
     """How far two divisions of a bot's money lie apart that answer the same question, over all such pairs."""
 
@@ -86,19 +76,18 @@ def account_consistency(record: AccountsRecord, uncertainty: Uncertainty) -> tup
 
 
 def cohort_consistency(
-    bots: Iterable[tuple[str, Sequence[FirstBets]]], uncertainty: Uncertainty
+    bots: Iterable[tuple[str, Sequence[tuple[datetime, Mapping[str, float]]]]], uncertainty: Uncertainty
 ) -> tuple[AccountConsistency, ...]:
     """Return how alike the replicates of each bot bet first in each cohort, as shares of the stake.
 
-    Later their accounts differ, and so do their questions. Each bot comes with the first bets of all its accounts;
-    intervals are from cohorts.
+    Later their accounts differ, and so do their questions. Each bot comes with the start of the cohort and the
+    first bets of each of its accounts; intervals are from cohorts.
     """
     found = []
     for bot, first in bots:
-        of_cohorts = grouped((each.start, each.weights) for each in first)
         pairs = [
             _Pair(*both, int(start.timestamp()))
-            for start, weights in sorted(of_cohorts.items())
+            for start, weights in sorted(grouped(first).items())
             for both in combinations(weights, 2)
         ]
         if pairs:

@@ -1,12 +1,12 @@
 """Rolling delays: what an account would have made with its holdings of some slots before."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, floats, indices, instance_of, numbers, refuse, within_floats
+from predibot.scoring.arguments import Floats, Ints, floats, indices, instance_of, numbers, refuse, within_floats
 
 DELAYS = (1, 2, 4, 8, 16)
 """In slots."""
@@ -80,49 +80,45 @@ def rolling_delays(
         raise ValueError(f"{n} cash, shares {held.shape} and prices {offered.shape} are of other runs or instruments")
     if not each or min(each) < 1:
         raise ValueError(f"the delays are {each}; give one or more, each above zero")
-    book = _Book(cash, held, np.nan_to_num(offered), np.isnan(offered))
-    return _with_own_bounds(book, n, each) if own_bounds else _over_the_same(book, n, each)
+    unpriced, known = np.isnan(offered), np.nan_to_num(offered)
 
-
-@dataclass(frozen=True, slots=True)
-class _Book:
-    cash_usd: Floats
-    shares: Floats
-    prices: Floats
-    unpriced: NDArray[np.bool_]
-
-    def returns(self, slots: NDArray[np.int64], delay: int) -> Floats:
+    def returns(slots: Ints, delay: int) -> Floats:
         """Return r_t of some slots with the holdings of `delay` slots before, NaN if a held one has no price."""
-        then, now, after = self.shares[slots - delay], self.prices[slots], self.prices[slots + 1]
-        worth_usd = np.einsum("ti,ti->t", then, now) + self.cash_usd[slots - delay]
+        then, now, after = held[slots - delay], known[slots], known[slots + 1]
+        worth_usd = np.einsum("ti,ti->t", then, now) + cash[slots - delay]
         gain_usd = np.einsum("ti,ti->t", then, after - now)
-        lacking = ((then != 0.0) & (self.unpriced[slots] | self.unpriced[slots + 1])).any(axis=1)
+        lacking = ((then != 0.0) & (unpriced[slots] | unpriced[slots + 1])).any(axis=1)
         is_worth = (worth_usd > 0.0) & ~lacking
         found = np.full(slots.shape, np.nan)
         found[is_worth] = gain_usd[is_worth] / worth_usd[is_worth]
         return found
 
+    return _with_own_bounds(returns, n, each) if own_bounds else _over_the_same(returns, n, each)
 
-def _over_the_same(book: _Book, n: int, delays: Sequence[int]) -> Mapping[int, RollingDelay]:
+
+_Returns = Callable[[Ints, int], Floats]
+
+
+def _over_the_same(returns: _Returns, n: int, delays: Sequence[int]) -> Mapping[int, RollingDelay]:
     slots = np.arange(max(delays), n - 1)
     if not slots.size:
         return {}
-    returns = np.stack([book.returns(slots, delay) for delay in (0, *delays)])
-    returns = returns[:, ~np.isnan(returns).any(axis=0)]
-    if not returns.shape[1]:
+    table = np.stack([returns(slots, delay) for delay in (0, *delays)])
+    table = table[:, ~np.isnan(table).any(axis=0)]
+    if not table.shape[1]:
         return {}
-    actual, *delayed = (_compound(each) for each in returns)
+    actual, *delayed = (_compound(each) for each in table)
     return {
-        delay: RollingDelay(delay, _snap(found, actual), actual, returns.shape[1])
+        delay: RollingDelay(delay, _snap(found, actual), actual, table.shape[1])
         for delay, found in zip(delays, delayed, strict=True)
     }
 
 
-def _with_own_bounds(book: _Book, n: int, delays: Sequence[int]) -> Mapping[int, RollingDelay]:
-    every = _drop_nan(book.returns(np.arange(n - 1), 0))
+def _with_own_bounds(returns: _Returns, n: int, delays: Sequence[int]) -> Mapping[int, RollingDelay]:
+    every = _drop_nan(returns(np.arange(n - 1), 0))
     found = {}
     for delay in delays:
-        own = _drop_nan(book.returns(np.arange(delay, n - 1 - delay), delay))
+        own = _drop_nan(returns(np.arange(delay, n - 1 - delay), delay))
         if own.size:
             found[delay] = RollingDelay(delay, _compound(own), _compound(every), own.size)
     return found

@@ -336,7 +336,7 @@ def _evidence(positions: _Positions, marks: Marks, moves: "_Moves") -> BettingEv
     gained = np.where(np.abs(gained) > NO_MOVE, gained, 0.0)
     if not gained.any():
         return BettingEvidence(events=events)
-    logs = _accounts(positions, shares_bought, gained).log_wealth(moves)
+    logs = _log_wealth(positions, shares_bought, gained, moves)
     better = _log_mean([moves.total(log) for log in islice(logs, len(FRACTIONS))])
     of_first = next(logs)
     dependence, days = moves.dependence(gained)
@@ -511,57 +511,38 @@ def _paths(positions: _Positions, marks: Marks) -> _Paths:
     return _Paths(marks, mark, path, first, starts, moved, change[moved], held_event[order] * marks.span + day[order])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Accounts:
-    """The decisions by event and then in time, (d,)."""
+def _log_wealth(positions: _Positions, shares_bought: Floats, gained: Floats, moves: _Moves) -> Iterator[Floats]:
+    """Yield the log wealth of the account of each cell's event, (cells,), for each way to stake.
 
-    staked: Floats
-    """S, the sum of all stakes of a decision."""
-    event: Ints
-    of_position: Ints
-    shares: Floats
-    gained: Floats
-    """The gain of each cell with all of each stake, (cells,)."""
-
-    def log_wealth(self, moves: _Moves) -> Iterator[Floats]:
-        """Yield the log wealth of the account of each cell's event, (cells,), for each way to stake.
-
-        First a share of each stake is bet, for each of `FRACTIONS`; then `HALFWAY` of the first stake on each
-        event, and nothing later.
-        """
-        shares_bet = np.array(FRACTIONS)
-        kept = np.log1p(-shares_bet * self.staked[:, np.newaxis])
-        starts = np.flatnonzero(np.diff(self.event, prepend=-1))
-        total = np.cumsum(kept, axis=0) - kept
-        before = total - np.repeat(total[starts], np.diff(starts, append=len(kept)), axis=0)
-        staking = np.flatnonzero(self.staked)
-        of_first = np.zeros((self.staked.size, 1))
-        of_first[staking[np.diff(self.event[staking], prepend=-1) != 0]] = HALFWAY
-        kept = np.hstack([kept, np.log1p(-of_first * self.staked[:, np.newaxis])])
-        # With one decision an event, there are no earlier stakes.
-        if before.any():
-            weights = np.hstack([shares_bet * np.exp(before), of_first])
-            gained = moves.gains(self.shares * weights.T[:, self.of_position])
-        else:
-            gained = self.gained * np.append(shares_bet, HALFWAY)[:, np.newaxis]
-        return (self._log_wealth(moves, *each) for each in zip(gained, kept.T, strict=True))
-
-    def _log_wealth(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
-        """Return the log wealth of accounts with these gains in each cell, (cells,), if part of it is always `kept`."""
-        wealth = 1.0 + _running_sums(gained, moves.event_start)
-        # The part that cannot be lost; rounded sums may fall below it.
-        least = np.bincount(self.event, kept)[moves.cell_event]
-        return np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
-
-
-def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _Accounts:
+    First a share of each stake is bet, for each of `FRACTIONS`; then `HALFWAY` of the first stake on each event, and
+    nothing later. `gained` is the gain of each cell with all of each stake, (cells,).
+    """
     _, first, code = np.unique(positions.decision, return_index=True, return_inverse=True)
-    staked = np.bincount(code, np.abs(positions.stake))
-    event = positions.event[first]
-    order = np.lexsort((positions.decided_at[first], event))
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    return _Accounts(np.minimum(staked, 1.0)[order], event[order], place[code], shares_bought, gained)
+    # Decisions by event and then in time.
+    order = np.lexsort((positions.decided_at[first], positions.event[first]))
+    event, staked = positions.event[first][order], np.minimum(np.bincount(code, np.abs(positions.stake)), 1.0)[order]
+    shares_bet = np.array(FRACTIONS)
+    kept = np.log1p(-shares_bet * staked[:, np.newaxis])
+    starts = np.flatnonzero(np.diff(event, prepend=-1))
+    total = np.cumsum(kept, axis=0) - kept
+    before = total - np.repeat(total[starts], np.diff(starts, append=len(kept)), axis=0)
+    staking = np.flatnonzero(staked)
+    of_first = np.zeros((staked.size, 1))
+    of_first[staking[np.diff(event[staking], prepend=-1) != 0]] = HALFWAY
+    kept = np.hstack([kept, np.log1p(-of_first * staked[:, np.newaxis])])
+    # With one decision an event, there are no earlier stakes.
+    if before.any():
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        weights = np.hstack([shares_bet * np.exp(before), of_first])
+        of_ways = moves.gains(shares_bought * weights.T[:, place[code]])
+    else:
+        of_ways = gained * np.append(shares_bet, HALFWAY)[:, np.newaxis]
+    for of_cells, of_decisions in zip(of_ways, kept.T, strict=True):
+        wealth = 1.0 + _running_sums(of_cells, moves.event_start)
+        # The part that cannot be lost; rounded sums may fall below it.
+        least = np.bincount(event, of_decisions)[moves.cell_event]
+        yield np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
 
 
 def _running_sums(values: Floats, starts: Ints) -> Floats:

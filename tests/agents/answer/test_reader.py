@@ -16,7 +16,7 @@ from predibot.contracts import AnswerForm
 from predibot.domain.chat import FinishReason
 from predibot.domain.decision import LENIENT, Abstention, Decision
 from predibot.errors import AnswerError
-from predibot.games.fills import MidFills
+from predibot.games.fills import FillModel
 from predibot.games.portfolio_weights import PortfolioWeights
 from predibot.studies.stakebench.games.stakebench import Stakebench
 from predibot.studies.stakebench.tasks import TASKS, Item
@@ -284,7 +284,7 @@ def test_capital_that_is_not_stated_is_what_the_bets_leave() -> None:
     assert isinstance(found, Decision)
     assert found.unallocated_usd is None
     seen = context()
-    assert seen.game.book(found, seen.view, None, seen.view.prices, MidFills()).unallocated_usd == 0.5
+    assert seen.game.book(found, seen.view, None, seen.view.prices, FillModel("mid")).unallocated_usd == 0.5
 
 
 @pytest.mark.parametrize(

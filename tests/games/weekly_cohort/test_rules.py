@@ -14,7 +14,7 @@ from predibot.domain.price import Depth, FeeSchedule, Instrument, Level, Price, 
 from predibot.domain.resolution import Resolution
 from predibot.errors import AnswerError, MarketClosed, UsageError
 from predibot.games.accounts import Journal, account_of
-from predibot.games.fills import BookFills, MidFills, QuoteFills
+from predibot.games.fills import FillModel
 from predibot.games.positions import list_resolved_bets, positions_of, standing_of
 from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
@@ -185,7 +185,7 @@ def test_a_batch_of_which_nothing_could_be_filled_is_a_failure_and_no_decision(g
     with pytest.raises(MarketClosed):
         player.book(bets(("a", "YES", 100.0)), a_market("a"), later=[a_market("a", None)])
     with pytest.raises(MarketClosed):
-        player.book(bets(("a", "YES", 100.0)), a_market("a"), fills=QuoteFills())
+        player.book(bets(("a", "YES", 100.0)), a_market("a"), fills=FillModel("quote"))
     player.bet(0.5, 100.0, market_id="a")
     with pytest.raises(MarketClosed, match="nothing of it could be filled"):
         player.book(sells(("p1", 50)), a_market("a"), later=[a_market("a", closed=True)])
@@ -196,16 +196,16 @@ def test_a_book_that_holds_less_than_a_bet_breaks_a_batch_of_v2_and_fills_a_part
     thin = replace(a_market("a"), quote=Quote(NOW, bid=0.375, ask=0.5, displayed=0.4, depth=depth))
     answer = bets(("a", "YES", 100.0))
     with pytest.raises(MarketClosed, match=r"all of them or none: market 'a' YES: \$60.00 of \$100.00 were filled"):
-        Player(V2).book(answer, thin, fills=BookFills())
+        Player(V2).book(answer, thin, fills=FillModel("book"))
     player = Player(V1)
-    (order,) = player.book(answer, thin, fills=BookFills()).orders
+    (order,) = player.book(answer, thin, fills=FillModel("book")).orders
     assert (order.status, order.fills[0].shares, order.note) == (
         "filled",
         120.0,
         "$60.00 of $100.00 were filled; nobody offered more",
     )
     assert player.cash_usd == 9_940.0
-    assert Player(V2).book(answer, thin, fills=QuoteFills()).orders[0].fills[0].price == 0.5
+    assert Player(V2).book(answer, thin, fills=FillModel("quote")).orders[0].fills[0].price == 0.5
 
 
 def test_sales_are_booked_singly_with_v2_too() -> None:
@@ -478,7 +478,7 @@ def test_whatever_is_answered_money_is_kept_never_borrowed_and_positions_are_wha
         else:
             answer = sells(*((positions[i % len(positions)].id, part) for i, part in what if positions))  # type: ignore[attr-defined]
         try:
-            booking = player.book(answer, *markets, fills=MidFills())
+            booking = player.book(answer, *markets, fills=FillModel("mid"))
         except (AnswerError, MarketClosed):
             assert player.journal == before
             continue

@@ -10,7 +10,7 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import Instrument, Price, Quote
 from predibot.domain.resolution import Resolution
 from predibot.games.accounts import Journal, account_of
-from predibot.games.fills import FillModel, MidFills
+from predibot.games.fills import FillModel
 from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.view import CohortView
@@ -64,7 +64,7 @@ class Player:
         view = self.view(*markets)
         decision = answer if isinstance(answer, Decision) else self.game.form(view).parse(answer)
         quotes = view.prices if later is None else Player().view(*later).prices
-        booking = self.game.book(decision, view, view.account, quotes, fills or MidFills())
+        booking = self.game.book(decision, view, view.account, quotes, fills or FillModel("mid"))
         self.journal += booking.journal
         return booking
 

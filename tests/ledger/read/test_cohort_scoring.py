@@ -8,7 +8,7 @@ from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.store import Store
 from predibot.reports.terminal.boards.accounts import cohort_grid
 from predibot.reports.views.accounts import cohort_conclusions
-from predibot.scoring.accounts.cohorts import CohortBot, CohortsRecord, cohort_board
+from predibot.scoring.accounts.cohorts import CohortBoard, CohortBot, with_scores
 from predibot.scoring.accounts.consistency import cohort_consistency
 from predibot.scoring.accounts.record import SizedBet
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -19,12 +19,12 @@ from tests.soaks import ONE_DATABASE
 LATER = SUNDAY + 52 * WEEK
 
 
-def records(store: Store, at: object = LATER, **asked: object) -> tuple[CohortsRecord, ...]:
+def records(store: Store, at: object = LATER, **asked: object) -> tuple[CohortBoard, ...]:
     with store.read() as connection:
         return cohort_records(connection, VENUE, at, **asked)  # type: ignore[arg-type]
 
 
-def bot(record: CohortsRecord, name: str) -> CohortBot:
+def bot(record: CohortBoard, name: str) -> CohortBot:
     return next(each for each in record.bots if each.bot == name)
 
 
@@ -72,7 +72,7 @@ def test_results_are_what_one_reckons_by_hand(store: Store) -> None:
 def test_the_board_has_both_brier_scores_and_no_rank(store: Store) -> None:
     played(store)
     (record,) = records(store)
-    board = cohort_board(record)
+    board = with_scores(record)
     assert [each.bot for each in board.scores] == ["one", "two"]
     one, two = board.scores
     assert (one.score.profit_usd, one.score.win_rate, one.score.resolved) == (pytest.approx(1_600.0), 1.0, 1)
@@ -94,7 +94,7 @@ def test_replicates_are_one_bot_with_the_mean_of_their_accounts_and_a_spread(sto
     weeks.decide(0, first, "two", HOLD)
     weeks.paid.update(a=1.0, b=0.0)
     weeks.value(SUNDAY + WEEK)
-    (board,) = map(cohort_board, records(store))
+    (board,) = map(with_scores, records(store))
     one, two = board.scores
     assert (one.bot, one.display_name, two.bot, two.replicates) == ("one", "one", "two", None)
     # One made $1,500 of $10,000, the other lost $500.
@@ -107,7 +107,7 @@ def test_replicates_are_one_bot_with_the_mean_of_their_accounts_and_a_spread(sto
     assert (alone.bot, alone.results[0].value_usd) == ("one#2", pytest.approx(9_500.0))
     assert "2: -5.0% to +15%" in cohort_grid(board).rows[0]
     # One bet 10 % on `a`, the other 5 % on `b`; `two` held and has no replicates.
-    assert [dict(each.weights) for each in one.first_bets] == [{"a:YES": 0.1}, {"b:YES": 0.05}]
+    assert [dict(weights) for _, weights in one.first_bets] == [{"a:YES": 0.1}, {"b:YES": 0.05}]
     (again,) = cohort_consistency([(each.bot, each.first_bets) for each in board.scores], Uncertainty(resamples=200))
     assert (again.bot, again.n, again.difference.estimate) == ("one", 1, pytest.approx(0.1))
     assert (again.in_common.estimate, again.weight_deviation) == (0.0, pytest.approx(((0.1**2 + 0.05**2) / 4) ** 0.5))
@@ -124,7 +124,7 @@ def test_what_the_system_held_has_failed_and_the_board_says_so(store: Store) -> 
     assert sum(each.decisions["recorded"] for each in (one, two)) == 3
     assert sum(each.decisions["failed"] for each in (one, two)) == 1
     said = "1 decision is a HOLD of the system, because no answer could be taken: counted as failed"
-    assert said in cohort_board(record).notes
+    assert said in with_scores(record).notes
 
 
 @ONE_DATABASE

@@ -14,7 +14,7 @@ from predibot.domain.decision import Decision, Label, Order, Subject
 from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
 from predibot.games.accounts import account_of
-from predibot.games.fills import FillModel, MidFills, QuoteFills
+from predibot.games.fills import FillModel
 from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.scoring_arrays import track_record
@@ -60,7 +60,7 @@ def play(store: Store, number: int, price: Price, *orders: Order, fills: FillMod
         before = account_of(read_journal(connection, account_id))
     view = GAME.view(PORTFOLIO, [EVENT], venue="toy", account=before)
     decision = Decision(orders=orders)
-    booking = GAME.book(decision, replace(view, at=price.at), before, {SHARE: price}, fills or MidFills())
+    booking = GAME.book(decision, replace(view, at=price.at), before, {SHARE: price}, fills or FillModel("mid"))
     done = DecisionResult("recorded", price.at, (EVENT,), decision=decision, booking=booking, account_id=account_id)
     bot_id, known = rows_of(store, run, "a")
     with store.write() as connection:
@@ -75,7 +75,7 @@ def play(store: Store, number: int, price: Price, *orders: Order, fills: FillMod
 
 
 def test_an_account_is_restored_from_the_ledger_in_run_after_run(store: Store) -> None:
-    assert play(store, 0, AT_40, BUY, fills=QuoteFills()).position(SHARE).shares == 2.0
+    assert play(store, 0, AT_40, BUY, fills=FillModel("quote")).position(SHARE).shares == 2.0
     held = play(store, 1, AT_50, SELL)
     assert (held.cash_usd, held.position(SHARE).shares, held.position(SHARE).cost_usd) == (18.0 + 25.0, 1.5, 61.5)
     assert (held.paid_in_usd, held.realised_usd) == (100.0, 4.5)
@@ -100,7 +100,7 @@ def test_an_account_is_restored_from_the_ledger_in_run_after_run(store: Store) -
 
 
 def test_an_order_that_nobody_takes_is_pending_and_books_nothing(store: Store) -> None:
-    held = play(store, 0, Price(NOW, 40.0), Order(SHARE, 10.0), fills=QuoteFills())
+    held = play(store, 0, Price(NOW, 40.0), Order(SHARE, 10.0), fills=FillModel("quote"))
     assert (held.cash_usd, held.positions) == (100.0, {})
     with store.read() as connection:
         row = connection.execute(text("SELECT status, note FROM orders")).one()
@@ -124,7 +124,7 @@ def test_labels_are_kept_with_their_decision_which_has_no_money(store: Store) ->
     bot_id, known = rows_of(store, run, "a")
     subject = Subject("comment", "c1")
     said = Decision(labels=(Label("c1", "spam", {"spam": 0.75, "ham": 0.25}), Label("c2", "ham")))
-    booking = GAME.book(Decision(), Holding(Account(), AT_40, NOW), Account(), {}, MidFills())
+    booking = GAME.book(Decision(), Holding(Account(), AT_40, NOW), Account(), {}, FillModel("mid"))
     done = DecisionResult("recorded", NOW, (EVENT,), decision=said, booking=replace(booking, unallocated_usd=None))
     with store.write() as connection:
         held = claim(connection, run.id, bot_id, subject, claimant(), now=NOW)
@@ -231,7 +231,7 @@ def bought(store: Store, run: StoredRun, account_id: int, held: Claim) -> None:
     with store.write() as connection:
         before = account_of(read_journal(connection, account_id))
         said = Decision(orders=(Order(SHARE, 40.0),))
-        booking = GAME.book(said, Holding(before, AT_40, NOW), before, {SHARE: AT_40}, MidFills())
+        booking = GAME.book(said, Holding(before, AT_40, NOW), before, {SHARE: AT_40}, FillModel("mid"))
         prices = {SHARE: AT_40}
         done = DecisionResult(
             "recorded", NOW, (EVENT,), decision=said, booking=booking, account_id=account_id, prices=prices

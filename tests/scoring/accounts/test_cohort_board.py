@@ -8,7 +8,7 @@ import pytest
 from predibot.reports.terminal.boards.accounts import cohort_grids
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.views.accounts import cohort_board_document, cohort_conclusions
-from predibot.scoring.accounts.cohorts import CohortBoard, CohortBot, CohortResult, CohortsRecord, cohort_board
+from predibot.scoring.accounts.cohorts import CohortBoard, CohortBot, CohortResult, with_scores
 from predibot.scoring.accounts.record import SizedBet
 from tests.reports.terminal.test_terminal import screen, shown
 from tests.scoring.accounts.test_cohort_scores import SUNDAY
@@ -25,8 +25,8 @@ def bot(name: str, *gains_usd: float, weeks: int = 1, **more: object) -> CohortB
 
 
 def board(*bots: CohortBot, **more: object) -> CohortBoard:
-    record = CohortsRecord("weekly", "weekly_cohort", "live", "v2", bots, cohorts=40, complete=35)
-    return cohort_board(replace(record, **more))  # type: ignore[arg-type]
+    record = CohortBoard("weekly", "weekly_cohort", "live", "v2", bots, cohorts=40, complete=35)
+    return with_scores(replace(record, **more))  # type: ignore[arg-type]
 
 
 GOOD = bot("good", *([300.0, 500.0] * 20))

@@ -8,7 +8,7 @@ import pytest
 from predibot.domain.decision import Decision, Forecast, Label, Subject
 from predibot.errors import AnswerError, UsageError
 from predibot.games.answers import Words
-from predibot.games.fills import MidFills
+from predibot.games.fills import FillModel
 from predibot.studies.beliefbench.games.beliefbench import Beliefbench
 from predibot.studies.beliefbench.games.beliefbench.rules import PairForm
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
@@ -122,12 +122,12 @@ def test_a_description_cannot_pass_for_another_event() -> None:
 )
 def test_a_booking_refuses_what_is_no_single_label_of_the_pair(answer: Decision, said: str) -> None:
     with pytest.raises(AnswerError, match=said):
-        Beliefbench().book(answer, ITEM, None, {}, MidFills())
+        Beliefbench().book(answer, ITEM, None, {}, FillModel("mid"))
 
 
 def test_nothing_is_ever_bet() -> None:
     for label in (*LABELS, *REASONINGS):
-        booking = Beliefbench().book(Decision(labels=(Label(ITEM.id, label),)), ITEM, None, {}, MidFills())
+        booking = Beliefbench().book(Decision(labels=(Label(ITEM.id, label),)), ITEM, None, {}, FillModel("mid"))
         assert booking.orders == () and booking.bets == ()
 
 

@@ -26,8 +26,7 @@ from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.rows import grouped
-from predibot.scoring.accounts.cohorts import CohortBot, CohortResult, CohortsRecord, mean_result
-from predibot.scoring.accounts.consistency import FirstBets
+from predibot.scoring.accounts.cohorts import CohortBoard, CohortBot, CohortResult, mean_result
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 
@@ -37,7 +36,7 @@ _WEEK = timedelta(days=7)
 
 def cohort_records(
     connection: Connection, venue: str, as_of: datetime, part: Part = EVERYTHING, *, archived: bool = False
-) -> tuple[CohortsRecord, ...]:
+) -> tuple[CohortBoard, ...]:
     """Return the results of cohorts, by recipe, game, mode and methodology, as known at an instant.
 
     Args:
@@ -70,7 +69,7 @@ def cohort_records(
             continue
         of_bots = [each for each in own if each.cohort in in_it]
         found.append(
-            CohortsRecord(
+            CohortBoard(
                 *group,
                 bots=tuple(_cohort_bots(connection, venue, of_bots, in_it, decided, forecast_rows, strategies, as_of)),
                 cohorts=len(in_it),
@@ -143,8 +142,12 @@ def _cohort_bots(
         )
 
 
-def _first_bets(member: MemberAccount, cohort: StoredCohort, decided: Columns) -> FirstBets | None:
-    """Return what an account bet in its cohort's first week; None if no answer of it was recorded then."""
+def _first_bets(
+    member: MemberAccount, cohort: StoredCohort, decided: Columns
+) -> tuple[datetime, Mapping[str, float]] | None:
+    """Return the start of a cohort and what an account bet in its first week, as shares of the stake by outcome; None
+    if no answer of it was recorded then.
+    """
     end = cohort.start + _WEEK
     if not ((decided["status"] == _RECORDED) & (decided["decided_at"] < to_microseconds(end))).any():
         return None
@@ -152,7 +155,7 @@ def _first_bets(member: MemberAccount, cohort: StoredCohort, decided: Columns) -
     for row in member.known.rows:
         if row.kind == "fill" and row.shares > 0.0 and row.instrument is not None and row.at < end:
             weights[row.instrument.id] -= row.cash_usd / member.stake_usd
-    return FirstBets(cohort.start, dict(weights))
+    return cohort.start, dict(weights)
 
 
 def _result(member: MemberAccount, cohort: StoredCohort, as_of: datetime) -> CohortResult | None:

@@ -17,7 +17,7 @@ from predibot.domain.price import BINARY_OUTCOME, Depth, Instrument, Price
 from predibot.errors import UsageError
 from predibot.games.accounts import accounts_of, value_usd
 from predibot.games.cohorts import COHORT, Cohort, cohort_name, cohort_start
-from predibot.games.fills import BookFills
+from predibot.games.fills import FillModel
 from predibot.ledger.read.accounts.cohorts import StoredCohort, read_cohorts
 from predibot.ledger.read.invariants import Checked, Violation
 from predibot.ledger.schema.values import LAST_INSTANT
@@ -129,7 +129,7 @@ def _is_in_book(row: Any) -> bool:
     book = book.for_no if row.outcome == "NO" else book
     instrument = Instrument("", BINARY_OUTCOME, row.instrument_id)
     order = Order(instrument, abs(row.shares), "shares", "buy" if row.shares > 0.0 else "sell")
-    found = BookFills().fill(order, Price(EPOCH, row.paid, bids=book.bids, asks=book.asks))
+    found = FillModel("book").fill(order, Price(EPOCH, row.paid, bids=book.bids, asks=book.asks))
     return (
         found is not None
         and abs(found.shares - row.shares) <= _slack(row.shares)
