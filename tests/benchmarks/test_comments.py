@@ -45,9 +45,9 @@ def collect(pipe: Connection, folder: Path, url: str, *, manifold: bool) -> None
             if manifold
             else PolymarketComments(get, kept, gamma_url=f"{url}/gamma", data_url=f"{url}/data", clob_url=f"{url}/clob")
         )
-        report = collect_comments(source, kept, salt=bytes(32), listener=_unheard)
+        funnel, asked = collect_comments(source, kept, salt=bytes(32), listener=_unheard)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
-    pipe.send((report.funnel["comments served"], report.asked, most))
+    pipe.send((funnel["comments served"], asked, most))
 
 
 def _unheard(_: Progress) -> None:

@@ -18,10 +18,9 @@ def _collect(
     from predibot.studies.data_set import funnel_lines
     from predibot.studies.stakebench.collecting.collect import collect_platform
 
-    report = collect_platform(platform, folder, caller, salt=salt, markets=markets, into=into)
-    document = {"folder": str(report.folder), "funnel": dict(report.funnel), "asked": report.asked}
-    said = f"{report.folder}: {report.asked:,} answers were asked for, the others were there"
-    return StudyReport(document, (said, *funnel_lines(report.funnel)))
+    funnel, asked = collect_platform(platform, folder, caller, salt=salt, markets=markets, into=into)
+    said = f"{folder}: {asked:,} answers were asked for, the others were there"
+    return StudyReport({"folder": str(folder), "funnel": funnel, "asked": asked}, (said, *funnel_lines(funnel)))
 
 
 def _describe(caller: "Caller", *, folder: str) -> StudyReport:

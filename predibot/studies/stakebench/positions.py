@@ -31,17 +31,10 @@ class Change:
     """Whether it is the payout, which leaves no shares."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledPosition:
-    """The label of a comment by its writer's position."""
-
-    side: Side | None
-    """None without shares, or with as many of both sides."""
-    size: float
-    """Bought less sold in the venue's currency; negative after profits, 0 without a position."""
-
-
-NOTHING = LabelledPosition(None, 0.0)
+Position = tuple[Side | None, float]
+"""The label of a comment by its writer's holdings: the side, None without shares or with as many of both sides; and the
+size, bought less sold in the venue's currency, negative after profits, 0 without a position."""
+NOTHING: Position = (None, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,31 +76,33 @@ def holdings_at(changes: Sequence[Change], at: datetime) -> Holdings:
     return held
 
 
-def position_by_shares(held: Holdings) -> LabelledPosition:
+def position_by_shares(held: Holdings) -> Position:
     """Return the side with more shares, and the money bought less sold (Polymarket).
 
     Examples:
         >>> position_by_shares(Holdings(yes=10.0, no=4.0, yes_paid=5.0, no_paid=3.0))
-        LabelledPosition(side='YES', size=8.0)
-        >>> position_by_shares(Holdings(yes=4.0, no=4.0, yes_paid=2.0, no_paid=2.0)).side
+        ('YES', 8.0)
+        >>> position_by_shares(Holdings(yes=4.0, no=4.0, yes_paid=2.0, no_paid=2.0))
+        (None, 0.0)
     """
     if not held.net:
         return NOTHING
-    return LabelledPosition("YES" if held.net > 0.0 else "NO", held.yes_paid + held.no_paid)
+    return "YES" if held.net > 0.0 else "NO", held.yes_paid + held.no_paid
 
 
-def position_by_mana(held: Holdings) -> LabelledPosition:
+def position_by_mana(held: Holdings) -> Position:
     """Return the side with the larger net stake, and that stake (Manifold); none where neither is above zero.
 
     Examples:
         >>> position_by_mana(Holdings(yes_paid=20.0, no_paid=50.0))
-        LabelledPosition(side='NO', size=50.0)
-        >>> position_by_mana(Holdings(yes_paid=20.0, no_paid=20.0)).side
+        ('NO', 50.0)
+        >>> position_by_mana(Holdings(yes_paid=20.0, no_paid=20.0))
+        (None, 0.0)
     """
     larger = max(held.yes_paid, held.no_paid)
     if larger <= DUST_SHARES or abs(held.yes_paid - held.no_paid) <= DUST_SHARES:
         return NOTHING
-    return LabelledPosition("YES" if held.yes_paid > held.no_paid else "NO", larger)
+    return "YES" if held.yes_paid > held.no_paid else "NO", larger
 
 
 def first_action(

@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -76,17 +77,8 @@ class MarketWindow:
         return "UP" if self.price_after > self.price_before else "DOWN"
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """The windows of a market, and counts of those left out."""
-
-    found: tuple[MarketWindow, ...]
-    unpriced: int
-    near_ties: int
-
-
-def windows_of(commented: Sequence[datetime], path: StepPath) -> Windows:
-    """Return the windows of a market, one after the other.
+def windows_of(commented: Sequence[datetime], path: StepPath, funnel: Counter[str]) -> list[MarketWindow]:
+    """Return the windows of a market, one after the other, and count them and those left out.
 
     A window begins at a comment of a position holder and takes the fewest whole days with ten of them. The next begins
     at the first comment after it. Where 30 days hold fewer than ten, the next comment is tried.
@@ -112,7 +104,10 @@ def windows_of(commented: Sequence[datetime], path: StepPath) -> Windows:
         else:
             found.append(MarketWindow(start, days, tuple(range(at, until)), before, after))
         at = until
-    return Windows(tuple(found), unpriced, near_ties)
+    funnel["- windows without prices"] += unpriced
+    funnel["- windows with a near tie"] += near_ties
+    funnel["windows"] += len(found)
+    return found
 
 
 def stake_weighted_direction(sides: Sequence[Side], sizes: Sequence[float]) -> Direction | None:

@@ -8,7 +8,6 @@ from predibot.studies.stakebench.activity import manifold_changes, polymarket_ch
 from predibot.studies.stakebench.positions import (
     Action,
     Change,
-    LabelledPosition,
     first_action,
     holdings_at,
     position_by_mana,
@@ -35,26 +34,26 @@ def changes(*rows: dict[str, object]) -> list[Change]:
 
 def test_a_split_is_both_sides_and_a_merge_takes_both_and_neither_is_paid_for_a_side() -> None:
     held = changes(row("SPLIT", 0, 100), row("TRADE", 1, 100, index=1, side="SELL", usd=40), row("MERGE", 3, 0))
-    assert position_by_shares(holdings_at(held, DAY + 0.5 * HOUR)).side is None
-    assert position_by_shares(holdings_at(held, DAY + 2 * HOUR)) == LabelledPosition("YES", -40.0)
+    assert position_by_shares(holdings_at(held, DAY + 0.5 * HOUR))[0] is None
+    assert position_by_shares(holdings_at(held, DAY + 2 * HOUR)) == ("YES", -40.0)
 
 
 def test_a_conversion_takes_no_of_one_market_and_brings_yes_of_another() -> None:
     bought = row("TRADE", 0, 50, index=1, usd=20)
     assert holdings_at(changes(bought, row("CONVERSION", 1, 50, index=1)), DAY + 2 * HOUR).net == 0.0
-    assert position_by_shares(holdings_at(changes(row("CONVERSION", 1, 50)), DAY + 2 * HOUR)).side == "YES"
+    assert position_by_shares(holdings_at(changes(row("CONVERSION", 1, 50)), DAY + 2 * HOUR))[0] == "YES"
 
 
 def test_the_payout_ends_all_and_is_nobodys_action() -> None:
     held = changes(row("TRADE", 0, 50, usd=20), row("REDEEM", 5, 50, index=999))
     assert first_action(held, "YES", DAY + HOUR) == "hold"
-    assert position_by_shares(holdings_at(held, DAY + 6 * HOUR)).side is None
+    assert position_by_shares(holdings_at(held, DAY + 6 * HOUR))[0] is None
 
 
 def test_what_happens_at_the_comments_instant_came_after_it() -> None:
     held = changes(row("TRADE", 1, 50, usd=20))
-    assert position_by_shares(holdings_at(held, DAY + HOUR)).side is None
-    assert position_by_shares(holdings_at(held, DAY + HOUR + timedelta(seconds=1))).side == "YES"
+    assert position_by_shares(holdings_at(held, DAY + HOUR))[0] is None
+    assert position_by_shares(holdings_at(held, DAY + HOUR + timedelta(seconds=1)))[0] == "YES"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +96,7 @@ def test_a_limit_order_counts_at_each_of_its_fills_and_not_before() -> None:
     ]
     made = list(manifold_changes(bet("NO", 50, 100, fills=fills, isFilled=True, limitProb=0.5)))
     sizes = [position_by_mana(holdings_at(made, DAY + hour * HOUR)) for hour in (1, 3, 10)]
-    assert sizes == [LabelledPosition(None, 0.0), LabelledPosition("NO", 30.0), LabelledPosition("NO", 50.0)]
+    assert sizes == [(None, 0.0), ("NO", 30.0), ("NO", 50.0)]
     priced = manifold_price(bet("NO", 50, 100, fills=fills))
     assert priced is not None
     # Its later fills are told by the prices of the bets that filled it.
@@ -113,7 +112,7 @@ def test_cancelled_orders_and_redemptions_hold_nothing() -> None:
 
 def test_the_larger_side_of_mana_is_the_position() -> None:
     both = [*manifold_changes(bet("YES", 20, 40)), *manifold_changes(bet("NO", 70, 100))]
-    assert position_by_mana(holdings_at(both, DAY + HOUR)) == LabelledPosition("NO", 70.0)
+    assert position_by_mana(holdings_at(both, DAY + HOUR)) == ("NO", 70.0)
 
 
 def test_shares_that_lie_on_the_other_side_tell_no_action() -> None:

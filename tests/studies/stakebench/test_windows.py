@@ -1,6 +1,7 @@
 """Windows and cleaning, by hand and against versions of few lines."""
 
 import random
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 
@@ -35,7 +36,7 @@ def test_before_the_first_price_and_after_the_end_nothing_is_known() -> None:
 def test_a_window_has_the_fewest_whole_days_that_hold_ten() -> None:
     commented = [START + 10 * HOUR * number for number in range(10)]
     path = StepPath((START, START + 4 * DAY), (0.4, 0.5))
-    (window,) = windows_of(commented, path).found
+    (window,) = windows_of(commented, path, Counter())
     # The tenth is 90 hours after the first: three days do not hold it, four do.
     assert (window.days, len(window.comments), window.direction) == (4, 10, "UP")
     assert (window.price_before, window.price_after) == pytest.approx((0.4, 0.5))
@@ -43,30 +44,30 @@ def test_a_window_has_the_fewest_whole_days_that_hold_ten() -> None:
 
 def test_a_comment_at_the_very_end_of_a_day_belongs_to_the_next() -> None:
     commented = [START] * 9 + [START + DAY]
-    assert windows_of(commented, StepPath((START, START + 2 * DAY), (0.4, 0.5))).found[0].days == 2
+    assert windows_of(commented, StepPath((START, START + 2 * DAY), (0.4, 0.5)), Counter())[0].days == 2
 
 
 def test_near_ties_and_windows_without_prices_are_counted() -> None:
     commented = [START + HOUR * number for number in range(10)]
-    tie = windows_of(commented, StepPath((START, START + DAY), (0.4, 0.405)))
-    assert (tie.found, tie.near_ties) == ((), 1)
-    ended = windows_of(commented, StepPath((START,), (0.4,), ends_at=START + 1.5 * DAY))
-    assert (ended.found, ended.unpriced) == ((), 1)
+    paths = StepPath((START, START + DAY), (0.4, 0.405)), StepPath((START,), (0.4,), ends_at=START + 1.5 * DAY)
+    counts = [Counter[str](), Counter[str]()]
+    assert [windows_of(commented, path, of) for path, of in zip(paths, counts, strict=True)] == [[], []]
+    assert [+of for of in counts] == [{"- windows with a near tie": 1}, {"- windows without prices": 1}]
 
 
 def test_thirty_days_with_fewer_than_ten_begin_at_the_next_comment() -> None:
     commented = [START, *(START + 25 * DAY + HOUR * number for number in range(10))]
     path = StepPath((START, START + 26 * DAY), (0.4, 0.6))
-    assert windows_of(commented, path).found[0].start == START
+    assert windows_of(commented, path, Counter())[0].start == START
     later = [START, *(START + 40 * DAY + HOUR * number for number in range(10))]
     path = StepPath((START, START + 41 * DAY), (0.4, 0.6))
-    assert windows_of(later, path).found[0].start == later[1]
+    assert windows_of(later, path, Counter())[0].start == later[1]
 
 
 def test_windows_do_not_overlap_and_a_tie_of_stakes_points_nowhere() -> None:
     commented = [START + HOUR * number for number in range(60)]
     path = StepPath(tuple(START + DAY * k for k in range(8)), tuple(0.1 * k + 0.1 for k in range(8)))
-    found = windows_of(commented, path).found
+    found = windows_of(commented, path, Counter())
     assert [len(window.comments) for window in found] == [24, 24, 12]
     assert stake_weighted_direction(["YES", "NO"], [0.1 + 0.2, 0.3]) is None
     assert stake_weighted_direction(["YES", "NO"], [-8.0, 3.0]) == "UP"

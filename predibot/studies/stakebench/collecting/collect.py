@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -34,20 +34,9 @@ from predibot.studies.stakebench.collecting.sources import (
 from predibot.studies.stakebench.data_set import FILES, LabelledComment, LabelledWindow
 from predibot.studies.stakebench.positions import ACTION_HOURS, first_action, holdings_at
 from predibot.studies.stakebench.venues.comments import HOSTS
-from predibot.studies.stakebench.windows import StepPath, Windows, windows_of
+from predibot.studies.stakebench.windows import StepPath, windows_of
 from predibot.venues.http import VenueClient
 from predibot.whole_file import whole_file
-
-
-@dataclass(frozen=True, slots=True)
-class CollectReport:
-    """The result of a collection."""
-
-    folder: Path
-    funnel: Mapping[str, int]
-    """Markets, comments and windows after each stage, and those lost at it, in order."""
-    asked: int
-    """Requests; other answers were stored already."""
 
 
 def load_word_lists() -> WordLists:
@@ -133,21 +122,18 @@ def join_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) 
         yield MarketTrades(market, split, known, traded, source.prices(market), thread.truncated)
 
 
-def label_market(joined: MarketTrades, source: CommentSource, salt: bytes) -> tuple[list[LabelledComment], Windows]:
-    """Return the labelled comments of a market, oldest first, and its windows."""
-    found, positioned = [], []
+def label_comments(joined: MarketTrades, source: CommentSource, salt: bytes) -> list[LabelledComment]:
+    """Return the labelled comments of a market, oldest first."""
+    found = []
     exported = partial(salted_id, salt, source.platform)
     for comment in joined.comments:
         changes = joined.traded.changes.get(comment.user, ())
         held = holdings_at(changes, comment.at)
-        position = source.position(held)
-        side, at = position.side, comment.at
+        (side, size), at = source.position(held), comment.at
         action = None if side is None else first_action(changes, side, at)
         actions = (
             first_action(changes, side, at, window=timedelta(hours=hours)) if side else None for hours in ACTION_HOURS
         )
-        if position.side is not None:
-            positioned.append(comment.at)
         found.append(
             LabelledComment(
                 platform=source.platform,
@@ -158,8 +144,8 @@ def label_market(joined: MarketTrades, source: CommentSource, salt: bytes) -> tu
                 user=exported("user", comment.user),
                 at=format_instant(comment.at),
                 text=comment.text,
-                side=position.side,
-                size=position.size,
+                side=side,
+                size=size,
                 action=action,
                 actions=tuple(each for each in actions if each is not None),
                 resolved=joined.market.resolved,
@@ -170,56 +156,42 @@ def label_market(joined: MarketTrades, source: CommentSource, salt: bytes) -> tu
                 price_yes=joined.path.at(comment.at),
             )
         )
-    return found, windows_of(positioned, joined.path)
+    return found
 
 
 def collect_comments(
     source: CommentSource, store: RawStore, *, salt: bytes, listener: ProgressListener, markets: int | None = None
-) -> CollectReport:
+) -> tuple[dict[str, int], int]:
     """Collect a platform's comments and write `comments.jsonl` and `windows.jsonl` under salted ids.
 
-    A second call asks only for what is missing, also after a VenueError, and writes the same files.
+    Returns markets, comments and windows after each stage and those lost at it, in order, and the number of requests;
+    other answers were stored already. A second call asks only for what is missing, also after a VenueError, and writes
+    the same files.
     """
     funnel: Counter[str] = Counter()
     folder = store.folder
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(folder / "comments.jsonl") as comments, whole_file(folder / "windows.jsonl") as windows:
         for joined in islice(join_markets(source, load_word_lists(), funnel), markets):
-            rows, found = label_market(joined, source, salt)
+            rows = label_comments(joined, source, salt)
             listener(Progress("markets", funnel["markets taken"], text=joined.market.question[:60]))
-            positioned = [row for row in rows if row.side is not None]
+            positioned = [
+                (row, each.at) for row, each in zip(rows, joined.comments, strict=True) if row.side is not None
+            ]
             funnel["comments labelled"] += len(rows)
             funnel["comments with a position"] += len(positioned)
             funnel["comments with an action"] += sum(row.action is not None for row in rows)
-            funnel["- windows without prices"] += found.unpriced
-            funnel["- windows with a near tie"] += found.near_ties
-            funnel["windows"] += len(found.found)
-            for row in rows:
-                comments.write(_line(asdict(row)))
-            for window in found.found:
-                windows.write(
-                    _line(
-                        asdict(
-                            LabelledWindow(
-                                platform=source.platform,
-                                split=joined.split,
-                                market=rows[0].market,
-                                question=joined.market.question,
-                                start=format_instant(window.start),
-                                days=window.days,
-                                price_before=window.price_before,
-                                price_after=window.price_after,
-                                direction=window.direction,
-                                comments=tuple(positioned[number].comment for number in window.comments),
-                            )
-                        )
-                    )
-                )
-    return CollectReport(folder, {stage: n for stage, n in funnel.items() if n or stage[0] != "-"}, store.requests)
+            comments.writelines(map(_line, rows))
+            for window in windows_of([at for _, at in positioned], joined.path, funnel):
+                about = (source.platform, joined.split, rows[0].market, joined.market.question)
+                prices = (window.price_before, window.price_after, window.direction)
+                inside = tuple(positioned[number][0].comment for number in window.comments)
+                windows.write(_line(LabelledWindow(*about, format_instant(window.start), window.days, *prices, inside)))
+    return {stage: n for stage, n in funnel.items() if n or stage[0] != "-"}, store.requests
 
 
-def _line(row: Mapping[str, object]) -> bytes:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+def _line(row: LabelledComment | LabelledWindow) -> bytes:
+    return json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 SEVERAL = "several platforms"
@@ -233,8 +205,8 @@ _SANDBOX_SEED, _SANDBOX_COMMENTS = 1, 2_500
 
 def collect_platform(
     platform: str, folder: Path, caller: Caller, *, salt: Path | None, markets: int | None, into: Path | None = None
-) -> CollectReport:
-    """Collect the comments of a platform into a folder, and label them.
+) -> tuple[dict[str, int], int]:
+    """Collect the comments of a platform into a folder, label them, and return what `collect_comments` does.
 
     Args:
         folder: For raw answers and the data set.
@@ -251,12 +223,13 @@ def collect_platform(
     if into is not None and into.resolve() == folder.resolve():
         raise UsageError(f"--into names the platform's own folder {str(into)[:200]!r}; name another for several")
     settings, kept, with_salt = caller.settings(), RawStore(folder), salt or SALT
+    simulated, manifold = platform.startswith("sandbox:"), platform.endswith("manifold")
     with ExitStack() as closing:
-        if platform.startswith("sandbox:"):
-            urls = _sandbox_urls(platform.endswith("manifold"), closing)
+        if simulated:
+            urls = _sandbox_urls(manifold, closing)
         else:
             urls = {name: settings.urls.get(name, host).rstrip("/") for name, host in HOSTS.items()}
-        rates = {} if platform.startswith("sandbox:") else _rates(urls)
+        rates = {} if simulated else _rates(urls)
         client = closing.enter_context(
             VenueClient(
                 deadline_seconds=settings.call_deadline_seconds, requests_per_10_seconds=rates, now=caller.clock
@@ -264,7 +237,7 @@ def collect_platform(
         )
         source: CommentSource = (
             ManifoldComments(client.get, kept, manifold_url=urls["manifold_url"])
-            if platform.endswith("manifold")
+            if manifold
             else PolymarketComments(
                 client.get, kept, gamma_url=urls["gamma_url"], data_url=urls["data_url"], clob_url=urls["clob_url"]
             )
@@ -275,8 +248,7 @@ def collect_platform(
         caller.say(f"salt: {with_salt}")
         found = collect_comments(source, kept, salt=read_or_make_salt(with_salt), listener=listener, markets=markets)
         if into is not None:
-            simulated = "simulated " if platform.startswith("sandbox:") else ""
-            closing.enter_context(RawStore(into).lock(f"{simulated}{SEVERAL}"))
+            closing.enter_context(RawStore(into).lock(f"{'simulated ' if simulated else ''}{SEVERAL}"))
             add_platform(folder, into, source.platform)
         return found
 

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from predibot.errors import VenueChanged
@@ -17,8 +17,6 @@ from predibot.studies.stakebench.collecting.raw_store import RawStore
 from predibot.studies.stakebench.data_set import Resolved
 from predibot.studies.stakebench.positions import (
     Change,
-    Holdings,
-    LabelledPosition,
     position_by_mana,
     position_by_shares,
     sort_changes,
@@ -79,36 +77,34 @@ class CommentedMarket:
     no_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MarketActivity:
     """The trades of a market's commenters in it."""
 
-    changes: Mapping[str, tuple[Change, ...]]
+    changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     """By user; absent without trades."""
-    unreadable: Mapping[str, datetime]
+    unreadable: dict[str, datetime] = field(default_factory=dict)
     """Users with an unreadable row, and the instant from which their holdings are unknown."""
 
-
-class CommentSource(Protocol):
-    """A platform that comments are collected from."""
-
-    platform: Platform
-    fewest_comments: int
-
-    def markets(self) -> Iterator[tuple[str, CommentedMarket | None]]:
-        """Yield why a listed market is left out (empty for one that is taken), and the market if readable."""
-
-    def thread(self, market: CommentedMarket) -> Thread:
-        """Return the comments of a market."""
-
-    def read_activity(self, market: CommentedMarket, users: Sequence[str]) -> MarketActivity:
-        """Return the trades of users in a market."""
-
-    def prices(self, market: CommentedMarket) -> StepPath:
-        """Return the price path of YES."""
-
-    def position(self, held: Holdings) -> LabelledPosition:
-        """Return the labelled position of holdings."""
+    def add(
+        self,
+        user: str,
+        rows: Iterable[Mapping[str, Any]],
+        read: Callable[[Mapping[str, Any]], Iterable[Change | None]],
+        at: tuple[str, int],
+    ) -> None:
+        """Add the rows of a user as `read` reads them; `at` is the field of their instant, and its units per second."""
+        changes: list[Change] = []
+        for row in rows:
+            try:
+                changes += (change for change in read(row) if change is not None)
+            except UnreadableRow:
+                try:
+                    since = instant_of(row.get(at[0]), per_second=at[1])
+                except UnreadableRow:
+                    since = _SINCE_EVER
+                self.unreadable[user] = min(self.unreadable.get(user, since), since)
+        self.changes[user] = sort_changes(changes)
 
 
 class PolymarketComments:
@@ -188,26 +184,25 @@ class PolymarketComments:
 
     def read_activity(self, market: CommentedMarket, users: Sequence[str]) -> MarketActivity:
         """Return the activity of users in a market."""
-        changes: dict[str, tuple[Change, ...]] = {}
-        unreadable: dict[str, datetime] = {}
+        found = MarketActivity()
         for user in users:
             name = f"{user} {market.key}"
             rows = self._store.answer("activity", name, lambda user=user: self._activity(user, market.key))  # type: ignore[misc]
             if rows is None:
-                unreadable[user] = _SINCE_EVER
+                found.unreadable[user] = _SINCE_EVER
                 continue
             of_market = (
                 row
                 for row in _list(rows, "activity")
                 if str(row.get("conditionId") or market.key).casefold() == market.key.casefold()
             )
-            changes[user], since = _read_rows(
+            found.add(
+                user,
                 of_market,
                 lambda row: [polymarket_change(row, market.tokens, no_first=market.no_first)],
-                lambda row: instant_of(row.get("timestamp"), per_second=1),
+                ("timestamp", 1),
             )
-            unreadable |= {user: since} if since is not None else {}
-        return MarketActivity(changes, unreadable)
+        return found
 
     def _activity(self, user: str, condition: str) -> list[dict[str, Any]] | None:
         """Return a user's activity in a market; None where neither offsets nor instants reach all of it."""
@@ -323,16 +318,10 @@ class ManifoldComments:
     def read_activity(self, market: CommentedMarket, users: Sequence[str]) -> MarketActivity:
         """Return the bets of users in a market."""
         bets = grouped((str(bet.get("userId")), bet) for bet in self._bets_of(market))
-        read = {
-            user: _read_rows(
-                bets[user], manifold_changes, lambda bet: instant_of(bet.get("createdTime"), per_second=1_000)
-            )
-            for user in users
-        }
-        return MarketActivity(
-            {user: changes for user, (changes, _) in read.items()},
-            {user: since for user, (_, since) in read.items() if since is not None},
-        )
+        found = MarketActivity()
+        for user in users:
+            found.add(user, bets[user], manifold_changes, ("createdTime", 1_000))
+        return found
 
     def prices(self, market: CommentedMarket) -> StepPath:
         """Return the price after each bet."""
@@ -366,6 +355,10 @@ class ManifoldComments:
             before = ids[-1]
 
 
+CommentSource = PolymarketComments | ManifoldComments
+"""A platform that comments are collected from."""
+
+
 def _list(answer: object, what: str) -> list[Any]:
     """Return the rows of a list; a row that is no object becomes an empty, unreadable one."""
     if not isinstance(answer, list) or (answer and not any(row is None or isinstance(row, dict) for row in answer)):
@@ -373,27 +366,7 @@ def _list(answer: object, what: str) -> list[Any]:
     return [row if isinstance(row, dict) else {} for row in answer]
 
 
-def _read_rows(
-    rows: Iterable[Mapping[str, Any]],
-    read: Callable[[Mapping[str, Any]], Iterable[Change | None]],
-    instant: Callable[[Mapping[str, Any]], datetime],
-) -> tuple[tuple[Change, ...], datetime | None]:
-    """Return the changes by readable rows, and the instant of the first unreadable row."""
-    changes: list[Change] = []
-    since = None
-    for row in rows:
-        try:
-            changes += (change for change in read(row) if change is not None)
-        except UnreadableRow:
-            try:
-                at = instant(row)
-            except UnreadableRow:
-                at = _SINCE_EVER
-            since = min(since or at, at)
-    return sort_changes(changes), since
-
-
-def _thread(rows: "Sequence[Any] | Any", read: Callable[[Mapping[str, Any]], Comment], *, truncated: bool) -> Thread:
+def _thread(rows: Iterable[Any], read: Callable[[Mapping[str, Any]], Comment], *, truncated: bool) -> Thread:
     found: dict[str, Comment] = {}
     unreadable = 0
     for row in rows:

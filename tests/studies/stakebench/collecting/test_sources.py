@@ -60,10 +60,10 @@ def test_a_text_with_half_a_character_is_written_and_what_is_no_comment_is_count
             return [half, *others, half]
         return answer
 
-    report = collected_from(Twisted(CrowdHost(markets), twist), tmp_path, manifold=False)
+    funnel, _ = collected_from(Twisted(CrowdHost(markets), twist), tmp_path, manifold=False)
     rows = rows_of(tmp_path, "comments.jsonl")
     # Both markets show one thread, which comes in one order; the page after it is empty.
-    assert report.funnel["- comments unreadable"] == 2 * 6
+    assert funnel["- comments unreadable"] == 2 * 6
     assert sum(row["text"].startswith(WHOLE) for row in rows) == 2
 
 
