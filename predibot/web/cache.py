@@ -37,6 +37,7 @@ from predibot.ledger.write.runs import runs, with_decisions
 from predibot.plugins.venues import venue_or_defaults
 from predibot.related.clusters import RELATED
 from predibot.related.filters import Filters
+from predibot.rows import grouped
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.web.turns import turn_starts
@@ -76,11 +77,11 @@ class LedgerCache:
         """Return all runs, newest slot first."""
         return self._cached(("runs",), lambda: tuple(reversed(self.store.run_read(select_runs))))
 
-    def runs_of(self, key: str) -> tuple[LedgerRun, ...]:
+    def runs_of(self, key: str) -> Sequence[LedgerRun]:
         """Return the runs with a key, of which at most one is not void, newest slot first."""
         # Read before: a thread that holds the lock of one value must not wait for that of another.
         every = self.runs()
-        return self._cached(("runs by key",), lambda: _by_key(every)).get(key, ())
+        return self._cached(("runs by key",), lambda: grouped((each.run, each) for each in every)).get(key, ())
 
     def bots(self, kind: str = "") -> tuple[str, ...]:
         """Return the names of the bots that decided, or only on one kind of subject, in order.
@@ -237,13 +238,6 @@ def _venues(every: Sequence[LedgerRun], recipe: str = "") -> tuple[str, ...]:
         if not run.void and recipe in ("", run.recipe):
             found.setdefault(run.venue_name, run.venue)
     return tuple(found.values())
-
-
-def _by_key(runs: Sequence[LedgerRun]) -> Mapping[str, tuple[LedgerRun, ...]]:
-    found: dict[str, tuple[LedgerRun, ...]] = {}
-    for each in runs:
-        found[each.run] = (*found.get(each.run, ()), each)
-    return found
 
 
 def _bots(connection: Connection, kind: str) -> tuple[str, ...]:

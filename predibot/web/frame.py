@@ -1,9 +1,7 @@
 """What stands around every page: the menu, the banner, and the colours of bots."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
@@ -27,23 +25,9 @@ _GREY = "c0"
 _cohorts = table_of(CohortRow)
 
 
-class _Entry(NamedTuple):
-    address: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Menu:
-    """The pages that a ledger has something for: those at the top, and those at the foot."""
-
-    main: tuple[_Entry, ...]
-    more: tuple[_Entry, ...]
-
-
-def menu(cache: LedgerCache) -> Menu:
-    """Return the menu of a ledger; a page that would be empty is not in it."""
+def menu(cache: LedgerCache) -> dict[str, list[tuple[str, str]]]:
+    """Return address and name of each page that a ledger has something for: `main` at the top, `more` at the foot."""
     runs = cache.runs()
-    accounts, has_cohorts, shown, colours, has_schedules = cache.read(_contents)
     on_events = len(cache.bots("event"))
     with_runs = {run.venue_name for run in runs}
     main = (
@@ -51,24 +35,22 @@ def menu(cache: LedgerCache) -> Menu:
         (bool(runs), "/decisions", "Decisions"),
         (on_events > 0, "/events", "Events"),
         (on_events > 1, "/compare", "Compare"),
-        (bool(accounts), "/accounts", "Accounts"),
-        (has_cohorts, "/cohorts", "Cohorts"),
+        (bool(cache.read(names_of_accounts)), "/accounts", "Accounts"),
+        (cache.read(_has_cohorts), "/cohorts", "Cohorts"),
         *((each.data_set in with_runs, f"/{each.data_set}", each.menu) for each in studies().values() if each.menu),
-        (bool(runs) or has_schedules, "/status", "Status"),
+        (bool(runs) or bool(cache.read(read_schedules)), "/status", "Status"),
         (True, "/methods", "How it is scored"),
     )
     more = (
         (bool(runs), "/today", "Today"),
         (on_events > 0, "/calibration", "Calibration"),
-        (bool(colours), "/curves", "Over time"),
-        (shown > 0, "/news", "News"),
+        (bool(cache.read(_colours)), "/curves", "Over time"),
+        (cache.read(count_shown) > 0, "/news", "News"),
         (on_events > 0, "/graph", "Related events"),
         (bool(runs), "/runs", "Runs"),
     )
-    return Menu(
-        tuple(_Entry(address, name) for is_there, address, name in main if is_there),
-        tuple(_Entry(address, name) for is_there, address, name in more if is_there),
-    )
+    entries = {"main": main, "more": more}
+    return {place: [(address, name) for is_there, address, name in of if is_there] for place, of in entries.items()}
 
 
 def colour(cache: LedgerCache, bot: str) -> str:
@@ -76,7 +58,7 @@ def colour(cache: LedgerCache, bot: str) -> str:
 
     The first bots of the ledger that are no baselines have one each; later ones and baselines are grey.
     """
-    return cache.read(_contents).colours.get(bot, _GREY)
+    return cache.read(_colours).get(bot, _GREY)
 
 
 def banner(cache: LedgerCache) -> str:
@@ -94,31 +76,22 @@ def banner(cache: LedgerCache) -> str:
     return f"Not up to date: the newest run is {age.days} days old." if age > _STALE else ""
 
 
-class _Contents(NamedTuple):
-    accounts: int
-    has_cohorts: bool
-    news: int
-    colours: Mapping[str, str]
-    has_schedules: bool
+def _has_cohorts(connection: Connection) -> bool:
+    return connection.execute(select(_cohorts.c.id).limit(1)).first() is not None
 
 
-def _contents(connection: Connection) -> _Contents:
+def _colours(connection: Connection) -> Mapping[str, str]:
+    """Return the classes of the colours of the bots that are not grey, also by the names of their replicates."""
     first = select(bots.c.name).where(bots.c.strategy.not_in(BASELINES)).group_by(bots.c.name)
     # Rows only grow, so that a bot keeps its colour when others join.
     named = connection.execute(first.order_by(func.min(bots.c.id))).scalars().all()
     # Replicates have the colour of their bot.
     places = list(dict.fromkeys(split_replicate(name)[0] for name in named))[:COLOURS]
     classes = {name: f"c{place}" for place, name in enumerate(places, start=1)}
-    return _Contents(
-        len(names_of_accounts(connection)),
-        connection.execute(select(_cohorts.c.id).limit(1)).first() is not None,
-        count_shown(connection),
-        {
-            name: classes[bot]
-            for each in named
-            for bot in [split_replicate(each)[0]]
-            if bot in classes
-            for name in (each, bot)
-        },
-        bool(read_schedules(connection)),
-    )
+    return {
+        name: classes[bot]
+        for each in named
+        for bot in [split_replicate(each)[0]]
+        if bot in classes
+        for name in (each, bot)
+    }

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
@@ -23,13 +23,6 @@ _MOST_ADDRESS_CHARACTERS = 2_000
 _LEDE = re.compile(r'<p class="lede">(.*?)</p>', re.DOTALL)
 
 
-class Address(Protocol):
-    """A function that returns the address of a page from the current one; empty if there is no such page."""
-
-    def __call__(self, path: str, **asked: object) -> str:
-        """Return the address of the page at a path, such as `/bot`, with these parameters."""
-
-
 def query_address(path: str, **asked: object) -> str:
     """Return the address of a page of the app."""
     return f"{path}?{urlencode({name: str(value) for name, value in asked.items()})}" if asked else path
@@ -39,12 +32,13 @@ class Templates:
     """The templates of the package.
 
     Args:
-        address: How the pages are reached.
+        address: Returns the address of the page at a path, such as `/bot`, with parameters by name, from the current
+            page; empty if there is no such page.
         cache: The ledger, for the menu, the banner and the colours of bots.
         live: Whether a server answers: only then pages have forms and downloads.
     """
 
-    def __init__(self, address: Address, cache: LedgerCache, *, live: bool = True) -> None:
+    def __init__(self, address: Callable[..., str], cache: LedgerCache, *, live: bool = True) -> None:
         """Set up Jinja; a template is read when it is used first."""
         self._environment = Environment(
             loader=PackageLoader("predibot.web"),

@@ -119,6 +119,18 @@ class _SitePage(NamedTuple):
     parameters: Mapping[str, str]
     make: Callable[[], WebPage]
 
+    @property
+    def key(self) -> tuple[str, frozenset[tuple[str, str]]]:
+        """Return what no other page has."""
+        return self.path, frozenset(self.parameters.items())
+
+
+def _numbered(path: str, total: int, make: Callable[..., WebPage], **asked: str) -> Iterator[_SitePage]:
+    """Yield the parts of a list of `total` rows; the first part has no number."""
+    for number in range(1, -(-total // PAGE) + 1):
+        part = {"page_": str(number)} if number > 1 else {}
+        yield _SitePage(path, {**asked, **part}, partial(make, page_=number))
+
 
 class _Site:
     def __init__(self, store: Store, folder: SiteFolder, options: SiteOptions, clock: Callable[[], datetime]) -> None:
@@ -212,16 +224,14 @@ class _Site:
             _SitePage("/status", {}, partial(published_status_page, cache)),
             _SitePage("/accounts", {}, partial(accounts_page, cache)),
             _SitePage("/cohorts", {}, partial(cohorts_page, cache)),
-            *(
-                _SitePage(f"/{each.data_set}", {}, partial(study_page, each, cache, items=options.items))
-                for each in in_menu
-            ),
-            _SitePage("/methods", {}, partial(methods_page, cache)),
-            *(
-                _SitePage("/methods", {"chapter": each.name}, partial(methods_page, cache, each.name))
-                for each in chapters()
-            ),
         ]
+        for each_study in in_menu:
+            general.append(
+                _SitePage(f"/{each_study.data_set}", {}, partial(study_page, each_study, cache, items=options.items))
+            )
+        for chapter in ("", *(each.name for each in chapters())):
+            asked = {"chapter": chapter} if chapter else {}
+            general.append(_SitePage("/methods", asked, partial(methods_page, cache, chapter)))
         if len(cache.bots("event")) > 1:
             compared = partial(compare_page, cache, recipe=options.recipe, venue=options.venue)
             general.append(_SitePage("/compare", {}, compared))
@@ -238,15 +248,11 @@ class _Site:
             ("/news", cache.read(count_shown, "", self._since), partial(news_page, cache, since=self._first_day)),
             ("/runs", len(cache.runs()), partial(runs_page, cache)),
         ):
-            for number in range(1, max(1, -(-parts // PAGE)) + 1):
-                # The first part has no number.
-                part = {"page_": str(number)} if number > 1 else {}
-                general.append(_SitePage(path, part, partial(make, page_=number)))
+            # An empty list has a page too.
+            general += _numbered(path, max(1, parts), make)
         for each_market in cache.read(list_shown_markets, self._since):
-            for number in range(1, -(-each_market.shown // PAGE) + 1):
-                of_market = {"market": each_market.market_id, **({"page_": str(number)} if number > 1 else {})}
-                make = partial(news_page, cache, each_market.market_id, self._first_day, page_=number)
-                general.append(_SitePage("/news", of_market, make))
+            id = each_market.market_id
+            general += _numbered("/news", each_market.shown, partial(news_page, cache, id, self._first_day), market=id)
         for name in cache.bots():
             general.append(
                 _SitePage("/bot", {"name": name}, partial(bot_page, cache, name, options.venue, options.items))
@@ -257,15 +263,15 @@ class _Site:
             general.append(_SitePage("/cohort", {"week": week}, partial(cohort_page, cache, week)))
         for each_study in in_menu:
             for key in each_study.runs(cache.store):
-                page = partial(study_page, each_study, cache, key, options.items)
-                general.append(_SitePage(f"/{each_study.data_set}", {"run": key}, page))
+                make = partial(study_page, each_study, cache, key, options.items)
+                general.append(_SitePage(f"/{each_study.data_set}", {"run": key}, make))
         if options.items:
             general += self._pages_of_items()
-        for path, asked, _ in general:
-            self._name_page(path, asked)
+        for page in general:
+            self._name_page(page.path, page.parameters)
         for each in own:
-            for path, asked, _ in self._pages_of(each):
-                self._name_page(path, asked)
+            for page in self._pages_of(each):
+                self._name_page(page.path, page.parameters)
             if each.subject_kind == "event":
                 self._name_page("/event", {"id": each.subject_id})
         self._name_page("/search", {})
@@ -280,9 +286,7 @@ class _Site:
         runs = [run for run in cache.runs() if run.slot_at >= self._since]
         shown = [(run.run, ids) for run in runs if not run.void for ids in [item_ids(cache, run.run)]]
         for key, ids in shown:
-            for number in range(1, -(-len(ids) // PAGE) + 1):
-                part = {"run": key, **({"page_": str(number)} if number > 1 else {})}
-                yield _SitePage("/items", part, partial(items_page, cache, key, number))
+            yield from _numbered("/items", len(ids), partial(items_page, cache, key), run=key)
         for key, ids in shown:
             for id in ids:
                 yield _SitePage("/item", {"run": key, "subject": id}, partial(item_page, cache, key, id))
@@ -304,20 +308,19 @@ class _Site:
             # Most addresses of a page are those of its menu.
             return up + found if (found := self._file_names.get((path, _NOTHING))) else ""
         kept = {name: str(value) for name, value in asked.items()}
-        if kept.get("since") == self._first_day:
-            del kept["since"]
-        for name in ("recipe", "venue"):
-            if kept.get(name) == getattr(self._options, name):
-                del kept[name]
-        if kept.get("items") == "false":
-            del kept["items"]
-        if kept.get("page_") == "1":
-            del kept["page_"]
-        found = self._file_names.get((path, frozenset(kept.items())))
+        # What every page of the site has in common is in none of their names.
+        common = {
+            "since": self._first_day,
+            "recipe": self._options.recipe,
+            "venue": self._options.venue,
+            "items": "false",
+            "page_": "1",
+        }
+        found = self._file_names.get((path, frozenset(kept.items() - common.items())))
         return up + found if found else ""
 
     def _write_page(self, page: _SitePage) -> None:
-        self._current_file = self._file_names[page.path, frozenset(page.parameters.items())]
+        self._current_file = self._file_names[page.key]
         with figures.in_currency(self._cache.currency({"venue": self._options.venue, **page.parameters})):
             shown = page.make()
             footer = f"predibot {__version__}, written {self._today}"
@@ -362,7 +365,7 @@ class _Site:
         cache = self._cache
         pages = [_SitePage("/event", {"id": id}, partial(event_page, cache, id))]
         pages += [page for each in own for page in self._pages_of(each)]
-        names = [self._file_names[path, frozenset(asked.items())] for path, asked, _ in pages]
+        names = [self._file_names[page.key] for page in pages]
         made_of = [
             code,
             names,
@@ -382,7 +385,7 @@ class _Site:
 
     def _card_name(self, page: _SitePage) -> str:
         """Return the file of the card of a page: a bot has its own, all others share that of home."""
-        name = self._file_names[page.path, frozenset(page.parameters.items())] if page.path == "/bot" else "index.html"
+        name = self._file_names[page.key] if page.path == "/bot" else "index.html"
         return f"card/{name.rpartition('/')[2].removesuffix('.html')}.png"
 
     def _write_cards(self, pages: Sequence[_SitePage], code: object) -> None:

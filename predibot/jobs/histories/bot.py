@@ -14,7 +14,7 @@ from sqlalchemy import Row
 
 from predibot.domain.decision import BY_SYSTEM, counted_status
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.histories.snapshot import PartSnapshot, RankingSums, ranking_of, scored_slots, take_snapshot
+from predibot.jobs.histories.snapshot import PartSnapshot, ranking_of, scored_slots, take_snapshot
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 from predibot.jobs.worst_decisions import WorstDecision, instant_of, with_reasons
@@ -25,7 +25,8 @@ from predibot.ledger.store import Store
 from predibot.related.coherence.coherence import Coherence
 from predibot.related.exposure import Exposures, exposures
 from predibot.scoring.accounts.allocation import drawdowns, weights_held
-from predibot.scoring.accounts.cohorts import CohortBotScore, CohortResult
+from predibot.scoring.accounts.board import AccountBoard
+from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore, CohortResult
 from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
@@ -66,10 +67,7 @@ class ScoredBot:
 class AccountHistory:
     """An account of a bot and its worth over time."""
 
-    recipe: str
-    game: str
-    mode: str
-    subject: str
+    board: AccountBoard
     score: AccountScore
     values: tuple[RunningPoint, ...]
     """In dollars, with the interval at each instant."""
@@ -87,10 +85,7 @@ class AccountHistory:
 class CohortsHistory:
     """A bot's results in its weekly cohorts."""
 
-    recipe: str
-    game: str
-    mode: str
-    methodology: str
+    board: CohortBoard
     score: CohortBotScore
 
     @property
@@ -224,11 +219,14 @@ def bot_history(
     )
 
 
-def _sums_of_bot(record: TrackRecord, bot: str, known: RankingSums | None) -> Mapping[str, tuple[RunningPoint, ...]]:
+def _sums_of_bot(
+    whole: PartSnapshot, knowledge: Knowledge, record: TrackRecord, bot: str
+) -> Mapping[str, tuple[RunningPoint, ...]]:
     """Return the running sums of the only bot of a record by name, from those of all bots where these are the same."""
-    if known is None or known.slots != scored_slots(record) or all(bot not in of for of in known.running.values()):
-        known = RankingSums((), running_sums(record))
-    return {name: of[bot] for name, of in known.running.items() if bot in of}
+    slots, running = whole.sums.get(knowledge, ((), {}))
+    if slots != scored_slots(record) or all(bot not in of for of in running.values()):
+        running = running_sums(record)
+    return {name: of[bot] for name, of in running.items() if bot in of}
 
 
 def _implied_until(record: AccountsRecord, account: AccountRecord, row: int) -> float:
@@ -258,7 +256,7 @@ def account_histories(
             )
             cash = 1.0 - weights_held(record.prices[own.slot][:, own.held], own.shares, own.cash_usd).sum(axis=1)
             yield AccountHistory(
-                *key,
+                board,
                 score,
                 values,
                 points_of(at, drawdowns(own.value_usd)) if own.value_usd[0] > 0.0 else (),
@@ -278,7 +276,7 @@ def cohort_histories(evaluation: Evaluation, bots: Collection[str] = ()) -> Iter
     for board in evaluation.cohorts:
         for score in board.scores:
             if not bots or score.bot in bots:
-                yield CohortsHistory(board.recipe, board.game, board.mode, board.methodology, score)
+                yield CohortsHistory(board, score)
 
 
 def _scores_by_evidence(
@@ -303,7 +301,7 @@ def _scored_bots(
         for card in ranking.cards:
             if card.bot == bot and card.decisions:
                 parts = {} if own is None else _part_scores(ranking, own, bot, whole.markets, gathered)
-                running = {} if own is None else _sums_of_bot(own, bot, whole.sums.get(knowledge))
+                running = {} if own is None else _sums_of_bot(whole, knowledge, own, bot)
                 yield ScoredBot(knowledge, card, verdicts.get(bot), parts, running)
 
 

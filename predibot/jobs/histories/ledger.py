@@ -58,9 +58,6 @@ class LedgerHistory:
 class WeightsHistory:
     """The weights of one market in the accounts of a board, by bot, and the news that bots were shown of it."""
 
-    recipe: str
-    game: str
-    mode: str
     question: str
     """Untrusted text, as the titles of the news."""
     bots: Mapping[str, bool]
@@ -114,7 +111,7 @@ def edge_history(
             name: running_sums(each, wanted=(EDGE,))[EDGE] for name, each in rankings.items() if each is not None
         }
     else:
-        running = {name: each.running[EDGE] for name, each in whole.sums.items()}
+        running = {name: each[EDGE] for name, (_, each) in whole.sums.items()}
     return EdgeHistory(
         running,
         np.unique(record.decision_event).size,
@@ -145,7 +142,7 @@ def ledger_history(
     return LedgerHistory(
         as_of=at,
         evaluation=evaluation,
-        running={knowledge: sums[knowledge].running if knowledge in sums else {} for knowledge in evaluation.rankings},
+        running={knowledge: sums[knowledge][1] if knowledge in sums else {} for knowledge in evaluation.rankings},
         accounts=tuple(account_histories(evaluation, whole.accounts)),
         cohorts=tuple(cohort_histories(evaluation)),
         markets=jumping_markets(whole.record, whole.markets, _MARKETS),
@@ -170,9 +167,6 @@ def _weights_histories(
                 if each.recipe == record.recipe and each.published_at is not None and each.slot_at <= as_of
             ]
             yield WeightsHistory(
-                record.recipe,
-                record.game,
-                record.mode,
                 market.question or market.market_id,
                 {score.bot: score.baseline for score in board.scores},
                 at,

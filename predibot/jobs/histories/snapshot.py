@@ -26,15 +26,6 @@ from predibot.scoring.records.track_record import TrackRecord
 Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
 
 
-@dataclass(frozen=True, slots=True)
-class RankingSums:
-    """The running sums of all bots of a ranking."""
-
-    slots: tuple[float, ...]
-    """All slots with scored decisions, in seconds since 1970, of which the points are some."""
-    running: Running
-
-
 @dataclass(frozen=True, eq=False)
 class PartSnapshot:
     """A part of a ledger as of an instant, with its evaluation."""
@@ -49,11 +40,13 @@ class PartSnapshot:
     """By the questions asked."""
 
     @cached_property
-    def sums(self) -> Mapping[Knowledge, RankingSums]:
-        """Return the running sums of each ranking; one without decisions is absent."""
+    def sums(self) -> Mapping[Knowledge, tuple[tuple[float, ...], Running]]:
+        """Return all scored slots of each ranking, and the running sums of its bots at some of them; one without
+        decisions is absent.
+        """
         ranked: tuple[Knowledge, ...] = ("clean", "unknown")
         found = ((knowledge, ranking_of(self.record, knowledge)) for knowledge in ranked)
-        return {name: RankingSums(scored_slots(each), running_sums(each)) for name, each in found if each is not None}
+        return {name: (scored_slots(each), running_sums(each)) for name, each in found if each is not None}
 
     def has(self, *bots: str) -> bool:
         """Return whether these bots are scored here; a replicate is not, if it was joined with others."""

@@ -235,7 +235,7 @@ def _returns(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Pict
 
 
 def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture]]:
-    for suffix, found in _boards(accounts, attrgetter("recipe", "game", "mode", "subject")):
+    for suffix, found in _boards(accounts, attrgetter("board.recipe", "board.game", "board.mode", "board.subject")):
         panels = [Plot(each.score.bot, each.values) for each in found]
         note = _note("Band: 95%, what the value could have been by the scatter of its own returns up to then.", panels)
         title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
@@ -310,7 +310,7 @@ def _weights(history: WeightsHistory) -> Curves:
 
 
 def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]:
-    for suffix, found in _boards(cohorts, attrgetter("recipe", "game", "mode", "methodology")):
+    for suffix, found in _boards(cohorts, attrgetter("board.recipe", "board.game", "board.mode", "board.methodology")):
         panels = tuple(
             Plot(_panel_name(each.score.display_name or each.score.bot, each.score.knowledge), each)
             for each in found[:MOST_PANELS]
@@ -320,7 +320,7 @@ def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]
 
 
 def _board(of: AccountHistory | CohortsHistory) -> str:
-    return f"{of.game} of {of.recipe}, {of.mode}"
+    return f"{of.board.game} of {of.board.recipe}, {of.board.mode}"
 
 
 def _note(

@@ -205,7 +205,7 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
             for start, _, gain in account.moves[-_DAYS:]
         ]
         if values:
-            title = f"Return by time: {account.game} of {account.recipe}, {account.mode}"
+            title = f"Return by time: {account.board.game} of {account.board.recipe}, {account.board.mode}"
             yield bars_of(values, title, "What the account gained from each run to the next.", figures.signed_percent)
 
 

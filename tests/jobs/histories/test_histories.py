@@ -111,7 +111,7 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     together, alone = bot_history(filled, "a", clock=_clock, whole=whole), bot_history(filled, "a", clock=_clock)
     ((scored,), (sums,)) = together.scored, whole.sums.values()
     assert replace(together, evaluation=alone.evaluation) == alone
-    assert scored.running[EDGE] is sums.running[EDGE]["a"] and whole.evaluation != alone.evaluation
+    assert scored.running[EDGE] is sums[1][EDGE]["a"] and whole.evaluation != alone.evaluation
     assert edge_history(filled, clock=_clock, whole=whole) == edge_history(filled, clock=_clock)
     assert [*shared_questions(filled, "b", "a", clock=_clock, whole=whole)] == [both]
     gains = gains_of_bot(filled, "a", clock=_clock).of("e1", NOW)

@@ -23,6 +23,7 @@ LEGEND = (
     f"{_HAPPENED} how often it happened, ─ its 95% interval (Wilson's, over as many events as the forecasts are "
     f"worth), {_SAID} the mean forecast, {_BOTH} both in one place."
 )
+_BOARD = "recipe=board.recipe game=board.game mode=board.mode"
 
 
 def reliability_lines(bins: CalibrationBins) -> Iterator[str]:
@@ -102,11 +103,12 @@ def bot_document(history: BotHistory) -> Document:
             for each in history.scored
         ],
         "accounts": [
-            document(each, "recipe game mode subject dates_needed=needed moves values") for each in history.accounts
+            document(each, f"{_BOARD} subject=board.subject dates_needed=needed moves values")
+            for each in history.accounts
         ],
         "cohorts": [
             {
-                **document(each, "recipe game mode methodology knowledge=score.knowledge"),
+                **document(each, f"{_BOARD} methodology=board.methodology knowledge=score.knowledge"),
                 "results": [document(one, "start stake_usd value_usd won lost cancelled") for one in each.results],
             }
             for each in history.cohorts

@@ -61,7 +61,7 @@ def head_lines(history: BotHistory) -> Iterator[str]:
     for cohorts in history.cohorts:
         found = cohorts.score.score.returns
         if not found.may_rank:
-            name = plain(f"{cohorts.game} of {cohorts.recipe}, {cohorts.mode}", 60)
+            name = _board_name(cohorts)
             least = f"at least {ENOUGH_TO_RANK:.0f} that do not overlap; it has as many as {found.effective:.0f}"
             yield f"Record needed of cohorts {name}: {least}"
 
@@ -156,11 +156,11 @@ def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
 
 def _account_claim(account: AccountHistory) -> str:
     words = events_needed_text(account.needed, "date")
-    return f"Record needed of account {_account_name(account)}: {words}, if its return stays as it is"
+    return f"Record needed of account {_board_name(account)}: {words}, if its return stays as it is"
 
 
-def _account_name(account: AccountHistory) -> str:
-    return plain(f"{account.game} of {account.recipe}, {account.mode}", 60)
+def _board_name(of: AccountHistory | CohortsHistory) -> str:
+    return plain(f"{of.board.game} of {of.board.recipe}, {of.board.mode}", 60)
 
 
 def _scores(scored: ScoredBot, apart: str) -> Table:
@@ -263,7 +263,7 @@ def _account(account: AccountHistory) -> Table:
         ]
         below.append(f"The mean account of {apart.count} replicates: {', '.join(said)}.")
     columns = (Column("figure", kind="key"), Column("value"), Column("95% interval"))
-    title = f"Account: {_account_name(account)}, {figures.things(score.dates, 'return')}"
+    title = f"Account: {_board_name(account)}, {figures.things(score.dates, 'return')}"
     return Table(title, columns, tuple(rows), tuple(below))
 
 
@@ -291,7 +291,7 @@ def _months_of_account(account: AccountHistory) -> Table:
 def _cohorts(cohorts: CohortsHistory) -> Table:
     found = cohorts.score.score.returns
     unknown = ", models of unknown cutoff" if cohorts.score.knowledge == "unknown" else ""
-    title = f"Cohorts: {plain(f'{cohorts.game} of {cohorts.recipe}, {cohorts.mode}', 60)}{unknown}"
+    title = f"Cohorts: {_board_name(cohorts)}{unknown}"
     mean = f"Mean return {figures.signed_percent(found.mean)}, 95% {figures.percent_interval(found.low, found.high)}"
     below = [f"{mean}, of {figures.things(found.cohorts, 'cohort')} worth {found.effective:.0f} that do not overlap."]
     apart = cohorts.score.replicates
