@@ -162,7 +162,7 @@ def prune(
 @GROUP.command("compact", cls=Command, help="remove what no row names, and give unused room back")
 def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Remove traces and pages that no row names, and rewrite the database without unused room."""
-    from predibot.ledger.care.compaction import compact as compact_ledger
+    from predibot.ledger.care.pruning import compact as compact_ledger
 
     caller = output.caller()
     with caller.writing(ledger) as store:

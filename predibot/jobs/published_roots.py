@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import rfc8785
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -21,7 +21,7 @@ from predibot.ledger.care.verification import LedgerVerification, verify_ledger
 from predibot.ledger.read.receipt_leaves import FORM, FORMS, leaves_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import LedgerReceipt
-from predibot.ledger.write.receipts import list_runs_with_receipts, read_receipts, root_of
+from predibot.ledger.write.receipts import Receipt, list_runs_with_receipts, read_receipts, root_of
 from predibot.ledger.write.runs import runs
 from predibot.plain_file import plain_bytes
 from predibot.whole_file import whole_file
@@ -39,6 +39,12 @@ class _Root(_RootLine):
     form: int
     made_at: str
     root: str = Field(pattern="^[0-9a-f]{64}$")
+
+    @classmethod
+    def of(cls, receipt: Receipt | LedgerReceipt, **more: Any) -> Self:
+        """Return the root of a receipt, with the fields of its kind."""
+        at = format_instant(receipt.made_at)
+        return cls(receipt=receipt.number, form=receipt.form, made_at=at, root=receipt.root, **more)
 
 
 class LedgerRoot(_Root):
@@ -155,7 +161,7 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
             if key is None:
                 ledger = _compare_ledger(verify_ledger(connection), published.ledger, file, is_import=False)
                 if ledger.holds and ledger.receipts and all(run.holds for run in verified):
-                    newest = _root_of(ledger.receipts[-1])
+                    newest = LedgerRoot.of(last := ledger.receipts[-1], rows=last.size)
                     if newest not in published.ledger:
                         root = PublishedLedgerRoot(ledger=newest)
                         added[-1:] = [added[-1].model_copy(update={"ledger": newest}) if added else root]
@@ -192,16 +198,6 @@ def _void_lines(connection: Connection, which: ColumnElement[bool]) -> list[Publ
     ]
 
 
-def _root_of(receipt: LedgerReceipt) -> LedgerRoot:
-    return LedgerRoot(
-        receipt=receipt.number,
-        form=receipt.form,
-        made_at=format_instant(receipt.made_at),
-        rows=receipt.size,
-        root=receipt.root,
-    )
-
-
 def _missing_run(of: _RunId, void: PublishedVoid | None, file: Path) -> VerifiedRun:
     problem = f"{file} has its root, and this ledger has no such run"
     if void is not None:
@@ -218,7 +214,7 @@ def _compare_ledger(
     known = {receipt.number: receipt for receipt in found.receipts}
     for each in published:
         here = known.get(each.receipt)
-        if here is None or _root_of(here) != each:
+        if here is None or LedgerRoot.of(here, rows=here.size) != each:
             what = "is not there any more" if here is None else "is another one here"
             problem = f"{file} has receipt {each.receipt} of the ledger, which {what}: {each.root}"
             return replace(found, problems=(*found.problems, problem))
@@ -288,15 +284,7 @@ def _new_roots(
     found = verify_run(connection, run)
     first = 1 + max(at for at, root in enumerate(roots) if root == before[-1].root) if before else 0
     new = [
-        PublishedRoot(
-            run=run.key,
-            created_at=created_at,
-            receipt=receipt.number,
-            form=receipt.form,
-            made_at=format_instant(receipt.made_at),
-            decisions=len(receipt.leaves),
-            root=receipt.root,
-        )
+        PublishedRoot.of(receipt, run=run.key, created_at=created_at, decisions=len(receipt.leaves))
         for receipt in receipts[first:]
     ]
     return new, found

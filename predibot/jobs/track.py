@@ -13,7 +13,7 @@ from predibot.contracts import OpenVenue, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
-from predibot.domain.resolution import Resolution, latest_known, unseen_revisions
+from predibot.domain.resolution import Resolution, latest_known
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError, VenueError
 from predibot.jobs.deciding.accounts.closes import late_actions
@@ -24,7 +24,7 @@ from predibot.ledger.write.events import market_refs
 from predibot.ledger.write.prices_and_resolutions import (
     TrackedInstrument,
     add_observations,
-    add_resolutions,
+    add_unseen_resolutions,
     list_tracked_instruments,
     note_tracking,
     read_resolutions,
@@ -140,18 +140,10 @@ def _track_resolutions(
     if not refs:
         return known, refs, 0, []
     page = venue.resolutions(tuple(refs.values()), as_of=as_of)
-
-    def keep(connection: Connection) -> int:
-        count = 0
-        for row, ref in refs.items():
-            known = stored.get(row, ())
-            unseen = unseen_revisions(known, page.found.get(ref.id, ()), as_of)
-            add_resolutions(connection, row, unseen, stored=len(known), seen_at=as_of)
-            count += len(unseen)
-        return count
-
+    reported = {row: page.found.get(ref.id, ()) for row, ref in refs.items()}
+    new = store.run_write(partial(add_unseen_resolutions, stored=stored, reported=reported, seen_at=as_of))
     notes = [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
-    return known, refs, store.run_write(keep), notes
+    return known, refs, new, notes
 
 
 def _windows(each: TrackedInstrument, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:

@@ -12,7 +12,7 @@ import zlib
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from predibot.errors import LedgerUnusable
 from predibot.ledger.database_errors import explain_error
@@ -33,14 +33,6 @@ _PAUSE_SECONDS = 0.02
 MAX_COPIED_BYTES = 2**30
 _TRIES = 5
 _PARTS = ("", "-wal", "-journal")
-
-
-class _FilePart(NamedTuple):
-    n_bytes: int
-    written_ns: int
-    changed_ns: int
-    number: int
-    head: bytes
 
 
 class PrivateCopy:
@@ -69,7 +61,7 @@ class PrivateCopy:
     def _copy(self, file: Path) -> None:
         for _ in range(_TRIES):
             before = _file_states(file)
-            n_bytes = sum(part.n_bytes for part in before.values())
+            n_bytes = sum(size for size, *_ in before.values())
             if n_bytes > min(MAX_COPIED_BYTES, shutil.disk_usage(self.file.parent).free):
                 raise _error(file, f"with {n_bytes:,} bytes it is too large to be copied first")
             for part in _PARTS:
@@ -83,16 +75,15 @@ class PrivateCopy:
         raise _error(file, "another program writes to it all the time")
 
 
-def _file_states(file: Path) -> dict[str, _FilePart]:
-    """Return what changes with every write, for each part that is there."""
+def _file_states(file: Path) -> dict[str, tuple[int, ...]]:
+    """Return the size of each part that is there, and what else changes with every write."""
     found = {}
     for part in _PARTS:
         try:
             with open_plain(Path(f"{file}{part}")) as opened:
                 seen = os.fstat(opened.fileno())
-                found[part] = _FilePart(
-                    seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, opened.read(_HEAD_BYTES)
-                )
+                times = (seen.st_mtime_ns, seen.st_ctime_ns)
+                found[part] = (seen.st_size, *times, seen.st_ino, *opened.read(_HEAD_BYTES))
         except FileNotFoundError:
             continue
     return found

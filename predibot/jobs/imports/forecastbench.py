@@ -15,14 +15,14 @@ from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint, Quote
-from predibot.domain.resolution import Resolution, unseen_revisions
+from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError
 from predibot.jobs.imports.predibench import ImportReport, Recording, import_days
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
 from predibot.jobs.score_files.forecastbench import FORMAT, ForecastBenchRow, QuestionKey, Sets
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_rows
-from predibot.ledger.write.prices_and_resolutions import add_resolutions, read_resolutions
+from predibot.ledger.write.prices_and_resolutions import add_unseen_resolutions, read_resolutions
 
 RECORDING = Recording(
     FORMAT, "imported from sets of ForecastBench: forecasts are dated by when they were due, the end of their day"
@@ -150,14 +150,9 @@ def _replicate(
 
 
 def _store_resolutions(connection: Connection, settled: Mapping[str, Resolution], now: datetime) -> int:
-    stored, count = read_resolutions(connection, RECORDING.venue), 0
-    for name, row in market_rows(connection, RECORDING.venue).items():
-        if name in settled:
-            known = stored.get(row, ())
-            unseen = unseen_revisions(known, (settled[name],), now)
-            add_resolutions(connection, row, unseen, stored=len(known), seen_at=now)
-            count += len(unseen)
-    return count
+    stored, rows = read_resolutions(connection, RECORDING.venue), market_rows(connection, RECORDING.venue)
+    reported = {row: (settled[name],) for name, row in rows.items() if name in settled}
+    return add_unseen_resolutions(connection, stored, reported, seen_at=now)
 
 
 def _make_resolution(item: ForecastBenchRow) -> Resolution:

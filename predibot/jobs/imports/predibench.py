@@ -190,23 +190,24 @@ def _book(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> Dec
     said = [said.market_id for said in decision.forecasts]
     # The game sees only the answered markets, or it would miss the others.
     answered = replace(event, markets=tuple(market for market in event.markets if market.id in said))
-    common = {
-        "decided_at": answer.decided_at,
-        "events": (event,),
-        "shown": quotes,
-        "cost_usd": None,
-        "seconds": (answer.decided_at - answer.started_at).total_seconds(),
-        "sources": answer.sources,
-        "models": (replicate.model,),
-    }
+    result = partial(
+        DecisionResult,
+        decided_at=answer.decided_at,
+        events=(event,),
+        shown=quotes,
+        cost_usd=None,
+        seconds=(answer.decided_at - answer.started_at).total_seconds(),
+        sources=answer.sources,
+        models=(replicate.model,),
+    )
     try:
         prices = prices_of(answered, venue, quotes)
         said_only = replace(decision, unallocated_usd=None)
         booking = _GAME.book(said_only, EventView(answered, venue), None, prices, FillModel("mid"))
     except AnswerError as error:
-        return DecisionResult("refused", message=str(error), **common)  # type: ignore[arg-type]
+        return result("refused", message=str(error))
     booked = {market_id: quotes[market_id] for market_id in said}
-    return DecisionResult("recorded", decision=decision, booking=booking, booked=booked, **common)  # type: ignore[arg-type]
+    return result("recorded", decision=decision, booking=booking, booked=booked)
 
 
 def _without_unpriced(decision: Decision, quotes: Mapping[str, Quote]) -> Decision:

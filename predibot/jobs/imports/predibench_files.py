@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from math import fsum
@@ -220,6 +220,11 @@ def _check_instant(at: datetime | None) -> datetime:
     return at
 
 
+def _refuse_repeated(noun: str, names: Iterable[str], what: str) -> None:
+    if repeated := next((name for name, n in Counter(names).items() if n > 1), None):
+        raise ValueError(f"{noun} {repeated} is {what}")
+
+
 _UnixInstant = Annotated[datetime, BeforeValidator(_unix_instant)]
 _Texts = Annotated[list[fields.StatedText], FailFast(), BeforeValidator(_text_list), Field(max_length=_MAX_SOURCES)]
 
@@ -306,9 +311,7 @@ class _EventWire(Wire):
     markets: Annotated[list[_MarketWire], FailFast(), Field(max_length=5_000)]
 
     def to_domain(self, payload: object) -> DayEvent:
-        repeated = [name for name, n in Counter(market.id for market in self.markets).items() if n > 1]
-        if repeated:
-            raise ValueError(f"market {repeated[0]} is listed twice")
+        _refuse_repeated("market", (market.id for market in self.markets), "listed twice")
         event = Event(
             id=self.id,
             title=self.title,
@@ -378,9 +381,7 @@ class _EventAnswerWire(Wire):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        repeated = [name for name, n in Counter(each.market_id for each in self.markets).items() if n > 1]
-        if repeated:
-            raise ValueError(f"market {repeated[0]} is decided on twice")
+        _refuse_repeated("market", (each.market_id for each in self.markets), "decided on twice")
         return self
 
     def to_domain(self, label: str) -> Answer:
@@ -442,9 +443,7 @@ class _AnswersWire(Wire):
             raise ValueError(
                 f"model_id {fields.short_repr(self.model_id)} has other characters than letters, digits and ./_-"
             )
-        repeated = [name for name, n in Counter(each.event_id for each in self.events).items() if n > 1]
-        if repeated:
-            raise ValueError(f"event {repeated[0]} is decided on twice")
+        _refuse_repeated("event", (each.event_id for each in self.events), "decided on twice")
         return self
 
 

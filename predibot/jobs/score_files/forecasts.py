@@ -18,7 +18,6 @@ from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.jobs.score_files.cells import (
     Cell,
-    InvalidCell,
     parse_cell_instant,
     parse_payout,
     parse_share,
@@ -228,24 +227,10 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
 
     Bad rows are reported, never fixed. UsageError is raised if it has another format, lacks a column, or is too large.
     """
-    forecasts: list[FileForecast] = []
     file = FileRows(table.label, table.place)
     # Cached, because dates repeat.
-    instant = cache(partial(parse_cell_instant, "date"))
-    last: BadRow | None = None
-    for row in (layout or Layout()).rows(table):
-        if isinstance(row, BadRow):
-            file.add(row)
-            continue
-        try:
-            forecasts.append(_parse_row(row, instant))
-        except InvalidCell as error:
-            wrong = BadRow(row.number, str(error))
-            # A mistake that concerns every forecaster of a wide row is reported once.
-            if wrong != last:
-                file.add(wrong)
-            last = wrong
-    file.rows = len(forecasts) + file.n_bad_rows
+    parse = partial(_parse_row, instant=cache(partial(parse_cell_instant, "date")))
+    forecasts = file.parse((layout or Layout()).rows(table), parse)
     kept = file.drop_refused(forecasts, _contradictions(forecasts, file.place))
     good = tuple(file.drop_refused(kept, _repetitions(kept, file.place)))
     return ForecastFile(

@@ -12,9 +12,9 @@ from predibot.domain.clock import format_instant
 from predibot.domain.spelling import count_noun, did_you_mean, first_of
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import InvalidCell, parse_amount, parse_cell_instant
+from predibot.jobs.score_files.cells import parse_amount, parse_cell_instant
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
-from predibot.jobs.score_files.table import BadRow, Columns, FileRows, InputTable
+from predibot.jobs.score_files.table import BadRow, Columns, FileRow, FileRows, InputTable
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
 from predibot.scoring.evaluation.references import with_market, with_pools
@@ -58,18 +58,13 @@ class EquityFile:
 
 def read_equity(table: InputTable) -> EquityFile:
     """Return the content of an equity file; bad rows are reported. Raises `UsageError` as `read_forecasts`."""
-    points: list[Point] = []
+
+    def point_of(row: FileRow) -> Point:
+        at, value = row.cells
+        return Point(parse_cell_instant("date", at), row.number, parse_amount("value", value))
+
     file = FileRows(table.label, table.place)
-    for row in table.rows(COLUMNS):
-        if isinstance(row, BadRow):
-            file.add(row)
-            continue
-        try:
-            at, value = row.cells
-            points.append(Point(parse_cell_instant("date", at), row.number, parse_amount("value", value)))
-        except InvalidCell as error:
-            file.add(BadRow(row.number, str(error)))
-    file.rows = len(points) + file.n_bad_rows
+    points = file.parse(table.rows(COLUMNS), point_of)
     kept = file.drop_refused(points, _repetitions(points, file.place))
     in_order = sorted(kept)
     return EquityFile(

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from predibot.domain.spelling import nearest
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, clean_cell, show_cell
+from predibot.jobs.score_files.cells import Cell, InvalidCell, clean_cell, show_cell
 
 MAX_ROWS = 400_000
 """The most rows, bad ones too: a good one takes 600 bytes besides its texts, and scoring as much again."""
@@ -108,6 +108,25 @@ class FileRows:
         if len(self._listed) < LISTED_BAD_ROWS or row < self._listed[-1]:
             insort(self._listed, row)
             del self._listed[LISTED_BAD_ROWS:]
+
+    def parse(self, rows: Iterable[FileRow | BadRow], parse: Callable[[FileRow], _T]) -> list[_T]:
+        """Return what the rows hold, and count those that cannot be used."""
+        found: list[_T] = []
+        last: BadRow | None = None
+        for row in rows:
+            if isinstance(row, BadRow):
+                self.add(row)
+                continue
+            try:
+                found.append(parse(row))
+            except InvalidCell as error:
+                wrong = BadRow(row.number, str(error))
+                # A mistake that concerns every forecaster of a wide row is reported once.
+                if wrong != last:
+                    self.add(wrong)
+                last = wrong
+        self.rows = len(found) + self.n_bad_rows
+        return found
 
     def drop_refused(self, rows: Iterable[_T], refused: Iterable[tuple[_T, BadRow]]) -> list[_T]:
         """Return the rows that are not refused, and count the others."""

@@ -1,17 +1,27 @@
-"""Pruning: old traces are removed and only their hashes stay; no score rests on them."""
+"""Pruning and compaction: old traces go but for their hashes, what no row names goes, and unused room is given back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, delete, func, select
 
-from predibot.ledger.care.artefacts import StoredArtefact, find_artefacts, require_nobody_at_work
-from predibot.ledger.files.content_store import mark_pruned
+from predibot.ledger.care.artefacts import (
+    KINDS,
+    StoredArtefact,
+    find_artefacts,
+    find_unfinished_files,
+    list_named_digests,
+    require_nobody_at_work,
+)
+from predibot.ledger.care.ledger_stats import database_bytes
+from predibot.ledger.files.content_store import artefacts, mark_pruned
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import attempts
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.rows import grouped
+
+_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +92,43 @@ def _summarize(found: Sequence[tuple[str, datetime, StoredArtefact]], before: da
         for bot, own in sorted(by_bot.items())
     )
     return Pruning(before, tuple(of_bots), len(each_once), sum(each_once.values()), done)
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What was removed, and the database's size before and after."""
+
+    artefacts: int
+    """Traces and pages that no row named: of tries without a result, or of a killed copy."""
+    artefact_bytes: int
+    unfinished: int
+    """Files that a killed process was writing."""
+    bytes_before: int
+    bytes_after: int
+
+
+def compact(store: Store, *, now: datetime) -> Compaction:
+    """Remove what no row names, and have the database give back unused room.
+
+    UsageError is raised while decisions are made, LedgerUnusable if the ledger is in use for long or not writable.
+    """
+    before = store.run_read(database_bytes)
+    unfinished = 0
+    with store.write(durable=True) as connection:
+        require_nobody_at_work(connection, store, now)
+        named = {digest for kind in KINDS for digest in list_named_digests(connection, kind)}
+        orphans = [each for each in find_artefacts(connection, store).values() if each.sha256 not in named]
+        rows = connection.execute(select(artefacts.c.sha256)).scalars().all()
+        gone = [digest for digest in rows if digest not in named]
+        for start in range(0, len(gone), _AT_ONCE):
+            connection.execute(delete(artefacts).where(artefacts.c.sha256.in_(gone[start : start + _AT_ONCE])))
+        for each in orphans:
+            if each.file is not None:
+                each.file.unlink(missing_ok=True)
+        for path in find_unfinished_files(store):
+            path.unlink(missing_ok=True)
+            unfinished += 1
+    store.give_back_room()
+    return Compaction(
+        len(orphans), sum(each.n_bytes for each in orphans), unfinished, before, store.run_read(database_bytes)
+    )

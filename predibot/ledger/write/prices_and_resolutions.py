@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, insert, or_, select, update
 
 from predibot.domain.price import SIDES, Instrument, PricePoint
-from predibot.domain.resolution import Resolution
+from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.tables import JournalEntryRow, PricePathRow, ResolutionRow
 from predibot.ledger.schema.upsert import insert_new, table_of
@@ -202,3 +202,20 @@ def add_resolutions(
         for number, revision in enumerate(revisions, start=stored + 1)
     ]
     insert_new(connection, ResolutionRow, rows)
+
+
+def add_unseen_resolutions(
+    connection: Connection,
+    stored: Mapping[int, Sequence[Resolution]],
+    reported: Mapping[int, Sequence[Resolution]],
+    *,
+    seen_at: datetime,
+) -> int:
+    """Store those reported revisions of each market that are not stored yet, and return how many there are."""
+    count = 0
+    for market_row, revisions in reported.items():
+        known = stored.get(market_row, ())
+        unseen = unseen_revisions(known, revisions, seen_at)
+        add_resolutions(connection, market_row, unseen, stored=len(known), seen_at=seen_at)
+        count += len(unseen)
+    return count

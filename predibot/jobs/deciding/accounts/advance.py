@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from predibot.domain.account import JournalRow, MarkState
 from predibot.domain.decision import BookedOrder
 from predibot.domain.price import CorporateAction, Instrument, Price, split_factor
-from predibot.domain.resolution import Resolution, unseen_revisions
+from predibot.domain.resolution import Resolution
 from predibot.games.accounts import Journal
 from predibot.games.fills import FillModel, explain_unfilled
 from predibot.games.rebalance import rebalance
@@ -23,7 +23,7 @@ from predibot.ledger.write.accounts import (
     last_prices,
     read_account,
 )
-from predibot.ledger.write.prices_and_resolutions import add_resolutions, resolutions_of
+from predibot.ledger.write.prices_and_resolutions import add_unseen_resolutions, resolutions_of
 from predibot.ledger.write.turns import (
     MarketSide,
     PendingOrder,
@@ -82,10 +82,7 @@ def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnaps
 
 def _keep_resolutions(connection: Connection, known: MarketSnapshot) -> None:
     stored = resolutions_of(connection, sorted(known.reported))
-    for market_row, reported in sorted(known.reported.items()):
-        before = stored.get(market_row, ())
-        unseen = unseen_revisions(before, reported, known.at)
-        add_resolutions(connection, market_row, unseen, stored=len(before), seen_at=known.at)
+    add_unseen_resolutions(connection, stored, dict(sorted(known.reported.items())), seen_at=known.at)
 
 
 def _settle(
