@@ -1,7 +1,7 @@
 """Rows: results of the Python interface, typed one by one, and as a table for pandas or polars."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, datetime
 from types import NoneType
@@ -154,3 +154,18 @@ def grouped(pairs: Iterable[tuple[KeyT, RowT]]) -> defaultdict[KeyT, list[RowT]]
     for key, row in pairs:
         found[key].append(row)
     return found
+
+
+def batches(
+    rows: Iterable[RowT], values: Callable[[RowT], Iterable[object]], most: int, most_characters: int
+) -> Iterator[list[RowT]]:
+    """Yield rows in batches of at most `most` rows, each ended by the row that exceeds `most_characters`."""
+    some, characters = list[RowT](), 0
+    for row in rows:
+        some.append(row)
+        characters += sum(len(value) for value in values(row) if isinstance(value, str | bytes))
+        if len(some) >= most or characters > most_characters:
+            yield some
+            some, characters = [], 0
+    if some:
+        yield some

@@ -12,12 +12,13 @@ from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.ledger.read.export import CANONICAL_TABLES, TABLES, export_columns, export_rows, export_values
 from predibot.ledger.store import Store
+from predibot.rows import batches
 from predibot.whole_file import whole_file
 
 Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
 
-_GROUP_ROWS, _GROUP_CHARACTERS = 10_000, 8_000_000
+_GROUP_ROWS, _GROUP_CHARACTERS = 10_000, 7_999_999
 """The most in a row group of Parquet, which is filled in memory."""
 
 Columns = Mapping[str, type]
@@ -83,7 +84,9 @@ def _write_jsonl(file: BinaryIO, columns: Columns, rows: Rows) -> int:
 
 
 def _write_parquet_rows(file: BinaryIO, columns: Columns, rows: Rows) -> int:
-    return write_parquet(file, columns, (zip(*group, strict=True) for group in _groups(rows)))
+    # Groups fit into memory, however long their texts are.
+    groups = batches(rows, tuple, _GROUP_ROWS, _GROUP_CHARACTERS)
+    return write_parquet(file, columns, (zip(*group, strict=True) for group in groups))
 
 
 def write_parquet(file: BinaryIO, columns: Columns, batches: Iterable[Iterable[Sequence[Any]]]) -> int:
@@ -101,20 +104,6 @@ def write_parquet(file: BinaryIO, columns: Columns, batches: Iterable[Iterable[S
             writer.write_table(pa.table(arrays, schema=schema))
             count += len(arrays[0])
     return count
-
-
-def _groups(rows: Rows) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows in groups that fit into memory, however long their texts are."""
-    group: list[tuple[Any, ...]] = []
-    characters = 0
-    for row in rows:
-        group.append(row)
-        characters += sum(len(value) for value in row if isinstance(value, str))
-        if len(group) >= _GROUP_ROWS or characters >= _GROUP_CHARACTERS:
-            yield group
-            group, characters = [], 0
-    if group:
-        yield group
 
 
 def _json_line(row: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,9 +61,11 @@ def verify(store: Store) -> Verification:
         checks = [*checks_of_rows(connection, checked), check_orders(connection, checked)]
         checks += checks_of_accounts(connection, checked)
         for check in checks:
-            broken += _until_error(check, foreign)
+            with _note_error(broken, foreign):
+                broken += check
         kept: list[_SourcedDecision] = []
-        broken += _until_error(_collect_decisions(connection, kept), foreign)
+        with _note_error(broken, foreign):
+            kept += _sourced_decisions(connection)
     broken += _check_artefacts(store, kept, checked)
     failed = Counter(each.check for each in broken)
     return Verification(tuple(CheckReport(name, rows, failed[name]) for name, rows in checked.items()), tuple(broken))
@@ -88,16 +91,17 @@ def _check_rows(connection: Connection, checked: Checked) -> Iterator[Violation]
         yield Violation(_ROWS, row, seen)
 
 
-def _until_error(found: Iterator[Violation], foreign: tuple[type[Exception], ...]) -> Iterator[Violation]:
-    """Yield a check's findings, and that it was cut short where one of these errors ends it."""
+@contextmanager
+def _note_error(broken: list[Violation], foreign: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Add that a check was cut short where one of these errors ends it; what it found before stays."""
     try:
-        yield from found
+        yield
     except foreign as error:
-        yield Violation(_ROWS, "ledger", f"because of such rows a check ended early: {describe_error(error)[:200]}")
+        seen = f"because of such rows a check ended early: {describe_error(error)[:200]}"
+        broken.append(Violation(_ROWS, "ledger", seen))
 
 
-def _collect_decisions(connection: Connection, kept: list[_SourcedDecision]) -> Iterator[Violation]:
-    """Add the decisions with a trace or sources; yield nothing, as only malformed rows are in the way of that."""
+def _sourced_decisions(connection: Connection) -> Iterator[_SourcedDecision]:
     columns = (sources.c.decision_id, sources.c.kind, sources.c.sha256, sources.c.results)
     rows = connection.execute(select(*columns).order_by(sources.c.decision_id, sources.c.number))
     found = grouped((decision_id, tuple(source)) for decision_id, *source in rows)
@@ -106,8 +110,7 @@ def _collect_decisions(connection: Connection, kept: list[_SourcedDecision]) -> 
     statement = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id, *costs)
     for row in connection.execute(statement.order_by(decisions.c.id)):
         if row.trace_sha256 is not None or row.id in found:
-            kept.append((row, found[row.id]))
-    yield from ()
+            yield row, found[row.id]
 
 
 def _check_artefacts(store: Store, kept: list[_SourcedDecision], checked: Checked) -> Iterator[Violation]:

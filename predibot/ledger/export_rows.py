@@ -60,77 +60,69 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
-class _Column(NamedTuple):
-    name: str
-    kind: type
-    nullable: bool
-    prose: bool
-
-
 @cache
-def _columns(table: str) -> tuple[_Column, ...]:
+def _columns(table: str) -> Mapping[str, tuple[type, bool]]:
+    """Return the kind of each column, a Python type, `Instant` or `Prose`, and whether it may be empty."""
     nullable = {each.name for each in export_table(table).columns if each.is_nullable}
-    found = []
-    for name, type_ in export_types(table).items():
-        if name == "late":
-            # It follows from the other columns.
-            continue
-        kind = Instant if isinstance(type_, Instant) else type_.python_type
-        found.append(_Column(name, kind, name in nullable, isinstance(type_, Prose)))
-    return tuple(found)
+    return {
+        name: (type(type_) if isinstance(type_, Instant | Prose) else type_.python_type, name in nullable)
+        for name, type_ in export_types(table).items()
+        # It follows from the other columns.
+        if name != "late"
+    }
 
 
 def check_row(table: str, row: ExportRow) -> Values:
     """Return the typed values of a row; refuse one that lacks a value, or has a wrong type."""
     values: Values = {}
     added = _ADDED.get(table, {})
-    for column in _columns(table):
-        cell = row.cells.get(column.name)
-        if cell is None or (row.is_text and cell == "" and (column.nullable or column.kind is not str)):
-            if column.name in added:
-                values[column.name] = added[column.name]
-            elif column.name not in row.cells:
-                raise RowError(row.place, f"it has no {column.name}; export again with this predibot, not --canonical")
-            elif not column.nullable:
-                raise RowError(row.place, f"{column.name} is empty")
+    for name, (kind, nullable) in _columns(table).items():
+        cell = row.cells.get(name)
+        if cell is None or (row.is_text and cell == "" and (nullable or kind not in (str, Prose))):
+            if name in added:
+                values[name] = added[name]
+            elif name not in row.cells:
+                raise RowError(row.place, f"it has no {name}; export again with this predibot, not --canonical")
+            elif not nullable:
+                raise RowError(row.place, f"{name} is empty")
             else:
-                values[column.name] = None
+                values[name] = None
             continue
         try:
-            values[column.name] = _parse_cell(column, cell)
+            values[name] = _parse_cell(name, kind, cell)
         except ValidationError as error:
-            raise RowError(row.place, f"{column.name}: {error.errors(include_url=False)[0]['msg']}") from None
+            raise RowError(row.place, f"{name}: {error.errors(include_url=False)[0]['msg']}") from None
         except (ValueError, OverflowError) as error:
             is_long = isinstance(cell, int) and cell.bit_length() > 256
             shown = "a very large number" if is_long else repr(cell)[:60]
-            raise RowError(row.place, f"{column.name} is {shown}: {first_line(error)}") from None
+            raise RowError(row.place, f"{name} is {shown}: {first_line(error)}") from None
     return values
 
 
-def _parse_cell(column: _Column, cell: Any) -> Any:
-    if column.kind is int:
+def _parse_cell(name: str, kind: type, cell: Any) -> Any:
+    if kind is int:
         return _parse_whole(cell)
-    if column.kind is float:
+    if kind is float:
         number = _parse_number(cell)
-        if abs(number) > (most := largest_value(column.name)):
+        if abs(number) > (most := largest_value(name)):
             raise ValueError(f"it must be at most {most:,.0f}")
         return number
     if not isinstance(cell, str):
         raise ValueError("it must be a text")
-    if column.kind is Instant:
+    if kind is Instant:
         instant = parse_instant(cell)
         # A page may be dated before 1970.
-        if column.name != "published_at" and not FIRST_INSTANT <= instant < LAST_INSTANT:
+        if name != "published_at" and not FIRST_INSTANT <= instant < LAST_INSTANT:
             raise ValueError("it must be in the years 1970 to 2999")
         return instant
-    if not column.prose and UNSTORABLE.search(cell):
+    if kind is not Prose and UNSTORABLE.search(cell):
         raise ValueError("it holds a character that cannot be stored")
-    most = MAX_EVENT_VALUES if column.name == "event_json" else MAX_ROW_VALUES
-    if column.name.endswith("_json") and has_too_many_values(cell, most):
+    most = MAX_EVENT_VALUES if name == "event_json" else MAX_ROW_VALUES
+    if name.endswith("_json") and has_too_many_values(cell, most):
         raise ValueError(f"it holds more than {most:,} values")
-    if column.name in json_columns():
-        json_columns()[column.name].validate_json(cell)
-    if column.name == "knowledge_cutoff":
+    if name in json_columns():
+        json_columns()[name].validate_json(cell)
+    if name == "knowledge_cutoff":
         date.fromisoformat(cell)
     return cell
 

@@ -23,7 +23,6 @@ from predibot.domain.price import Instrument, PricePoint, Quote
 from predibot.errors import RunConflict, UsageError
 from predibot.games.accounts import account_of
 from predibot.games.cohorts import Member, cohort_start
-from predibot.ledger.care.table_rows import batches
 from predibot.ledger.export_rows import ExportRow, RowError, Values, check_row, first_line
 from predibot.ledger.read.export import TABLES, export_table
 from predibot.ledger.schema.natural_keys import REFERS_TO, NamedColumn, key_of
@@ -45,6 +44,7 @@ from predibot.ledger.write.events import (
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations, resolution_of
 from predibot.ledger.write.runs import runs
 from predibot.plugins.games import load_stored_game
+from predibot.rows import batches
 
 _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000

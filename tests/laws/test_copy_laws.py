@@ -19,7 +19,7 @@ from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import Label, Source
 from predibot.domain.event import Event, MarketRef
 from predibot.domain.price import PricePoint
-from predibot.ledger.care.table_rows import ledger_tables
+from predibot.ledger.care.ledger_copy import ledger_tables
 from predibot.ledger.read.export import TABLES, export_rows, export_table
 from predibot.ledger.schema.natural_keys import REFERS_TO, make_named_table
 from predibot.ledger.store import Store

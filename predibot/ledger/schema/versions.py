@@ -187,7 +187,12 @@ def count_all_changes(connection: Connection) -> None:
         for statement in (_server_triggers if is_server else triggers_in_a_file)(table, scope):
             connection.exec_driver_sql(statement)
     for table, columns in _COUNTED_FOR_ALL.items():
-        for statement in (_server_triggers_for_all if is_server else _file_triggers_for_all)(table, columns):
+        name, change = f"changes_for_all_{table}", f"UPDATE OF {columns}"
+        statements = _statement_trigger(table, name, f"{change} OR DELETE OR TRUNCATE")
+        if not is_server:
+            changes = {f"{name}_update": change, f"{name}_delete": "DELETE"}.items()
+            statements = (f"CREATE TRIGGER {each} AFTER {what} ON {table} BEGIN {_ALL} END" for each, what in changes)
+        for statement in statements:
             connection.exec_driver_sql(statement)
 
 
@@ -200,11 +205,6 @@ def triggers_in_a_file(table: str, scope: str) -> Iterator[str]:
         first = _NEW_RUN if (table, change) == ("runs", "INSERT") else ""
         name = f"changes_of_{table}_{change.lower()}"
         yield f"CREATE TRIGGER {name} AFTER {change} ON {table} BEGIN {first} {' '.join(counted)} END"
-
-
-def _file_triggers_for_all(table: str, columns: str) -> Iterator[str]:
-    for name, change in (("update", f"UPDATE OF {columns}"), ("delete", "DELETE")):
-        yield f"CREATE TRIGGER changes_for_all_{table}_{name} AFTER {change} ON {table} BEGIN {_ALL} END"
 
 
 def _server_triggers(table: str, scope: str) -> Iterator[str]:
@@ -228,10 +228,6 @@ def _server_triggers(table: str, scope: str) -> Iterator[str]:
         f" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION changes_of_{table}()"
     )
     yield from _statement_trigger(table, f"changes_of_all_{table}", "TRUNCATE")
-
-
-def _server_triggers_for_all(table: str, columns: str) -> Iterator[str]:
-    return _statement_trigger(table, f"changes_for_all_{table}", f"UPDATE OF {columns} OR DELETE OR TRUNCATE")
 
 
 def _statement_trigger(table: str, name: str, changes: str) -> Iterator[str]:
