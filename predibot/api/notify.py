@@ -45,7 +45,7 @@ def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
     for name, where, send in ways:
         why = try_to_send(send) if test else None
         verdict: ChannelVerdict = "ready" if not test else "arrived" if why is None else "failed"
-        found.append(ChannelState(name, verdict, hidden(where if why is None else why.text)))
+        found.append(ChannelState(name, verdict, hidden(where if why is None else str(why))))
     return tuple(found)
 
 

@@ -93,6 +93,11 @@ def kind_of_error(reason: str) -> str:
     return kind if kind in _REASONS else ""
 
 
+def _well_again(kind: NoticeKind, title: str, trouble: str, lines: tuple[str, ...] = ()) -> Notice:
+    """Return the notice that a trouble is over."""
+    return Notice(kind, f"predibot: {title}", lines, trouble=trouble, is_over=True)
+
+
 def notice_of_slot(
     recipe: str,
     slot_at: datetime,
@@ -114,8 +119,7 @@ def notice_of_slot(
     at, about, counts = short_instant(slot_at), f"runs of {recipe}", dict(outcomes or {})
     decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
     if is_good:
-        title = f"predibot: {safe_name(recipe)} is well again, run of {at}"
-        return Notice("failure", title, (decisions,), trouble=about, is_over=True)
+        return _well_again("failure", f"{safe_name(recipe)} is well again, run of {at}", about, (decisions,))
     what = "failed in part" if counts.get("recorded") else "failed"
     kind = kind_of_error(reason)
     why = (f"Why: {_REASONS[kind]}.",) if kind else ()
@@ -133,8 +137,7 @@ def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
     """Return the notice that something besides a slot's decisions failed; without a reason, that all is well again."""
     about, at = f"side of {recipe}", short_instant(slot_at)
     if not reason:
-        title = f"predibot: nothing is in the way of {safe_name(recipe)} any more, run of {at}"
-        return Notice("failure", title, trouble=about, is_over=True)
+        return _well_again("failure", f"nothing is in the way of {safe_name(recipe)} any more, run of {at}", about)
     return Notice(
         "drift" if "VenueChanged:" in reason else "failure",
         f"predibot: {safe_name(recipe)} is done with remarks, run of {at}",
@@ -156,7 +159,7 @@ def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
     """Return the notice that a recipe cannot be read any more, or can be read again."""
     about = f"file of {recipe}"
     if is_good:
-        return Notice("failure", f"predibot: {safe_name(recipe)} can be read again", trouble=about, is_over=True)
+        return _well_again("failure", f"{safe_name(recipe)} can be read again", about)
     lines = ("It goes on as it was read last.", _MORE)
     return Notice("failure", f"predibot: {safe_name(recipe)} cannot be read as it is now", lines, trouble=about)
 
@@ -165,8 +168,7 @@ def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
     """Return the notice that a venue's answers changed; without doubts, that all are understood again."""
     about = f"venue of {recipe}"
     if not doubts:
-        title = f"predibot: the venue of {safe_name(recipe)} is understood again"
-        return Notice("drift", title, trouble=about, is_over=True)
+        return _well_again("drift", f"the venue of {safe_name(recipe)} is understood again", about)
     lines = (*(f"{doubt}." for doubt in doubts), "Look whether there is a newer predibot.")
     return Notice("drift", f"predibot: the venue of {safe_name(recipe)} changes", lines, trouble=about)
 
@@ -179,24 +181,20 @@ def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limi
         what: The unit of `spent` and `limit`, such as `usd`.
     """
     share = f"{spent / limit:.0%}" if limit else "all"
-    lines = (
-        f"{_amount(spent)} of {_amount(limit)} {what}.",
-        "At the limit agents hand in what they have, or abstain.",
-    )
+    amounts = f"{_amount(spent)} of {_amount(limit)} {what}."
+    lines = (f"It is the limit of {account}.", amounts, "At the limit agents hand in what they have, or abstain.")
     title = f"predibot: {safe_name(recipe)} has spent {share} of its limit"
     about = f"limit of {recipe} for {account}: {what}"
-    return Notice("budget", title, (f"It is the limit of {account}.", *lines), trouble=about, passes_by_itself=True)
+    return Notice("budget", title, lines, trouble=about, passes_by_itself=True)
 
 
 def notice_of_abstentions(recipe: str, count: int) -> Notice:
     """Return the notice that bots abstained because a budget was spent, or that none did any more."""
     about = f"budget of {recipe}"
     if not count:
-        return Notice("budget", f"predibot: {safe_name(recipe)} has a budget again", trouble=about, is_over=True)
-    lines = (
-        f"{count} {'decision' if count == 1 else 'decisions'} could not be afforded; see the limits of its recipe.",
-    )
-    return Notice("budget", f"predibot: {safe_name(recipe)} has spent a budget", lines, trouble=about)
+        return _well_again("budget", f"{safe_name(recipe)} has a budget again", about)
+    line = f"{count} decision{'' if count == 1 else 's'} could not be afforded; see the limits of its recipe."
+    return Notice("budget", f"predibot: {safe_name(recipe)} has spent a budget", (line,), trouble=about)
 
 
 def _amount(value: float) -> str:
@@ -230,15 +228,9 @@ def notice_of_day(
     not_over = f"Not over yet: {', '.join(map(safe_name, troubles))}." if troubles else ""
     # Wrapped, so that none is cut off.
     wrapped = wrap(not_over, MAX_LINE_CHARACTERS, break_on_hyphens=False)
-    lines = (
-        f"Runs of the last 24 hours: {_counts(slots)}.",
-        f"Decisions: {_counts(outcomes)}.",
-        cost,
-        *wrapped,
-        *said,
-    )
+    counts = f"Runs of the last 24 hours: {_counts(slots)}.", f"Decisions: {_counts(outcomes)}."
     title = f"predibot: {safe_name(recipe)} until {short_instant(until)}, {done} of {all_slots} runs done"
-    return Notice("summary", title, lines, tuple(leaderboard))
+    return Notice("summary", title, (*counts, cost, *wrapped, *said), tuple(leaderboard))
 
 
 def _counts(counts: Mapping[Any, int]) -> str:

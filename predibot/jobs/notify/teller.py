@@ -87,16 +87,7 @@ class _Outbox:
         self.is_down, self.lost, self.pause, self.again_at = False, 0, FIRST_PAUSE, None
 
 
-@dataclass(frozen=True, slots=True)
-class SendFailure:
-    """Why a message was not sent."""
-
-    text: str
-    is_final: bool
-    """Whether it is not tried again: another try would not help, or it may have arrived all the same."""
-
-
-def try_to_send(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> SendFailure | None:
+def try_to_send(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> DeliveryError | None:
     """Send a message, with a few tries, and return why that failed; None if it did not."""
     failures: list[TryAgain] = []
 
@@ -112,9 +103,9 @@ def try_to_send(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> Send
     except DeliveryError as failure:
         # A message that may have arrived is not sent again.
         is_final = not failures or isinstance(failures[-1], LostAnswer)
-        return SendFailure(str(failures[-1] if failures else failure), is_final)
+        return DeliveryError(str(failures[-1] if failures else failure), is_final=is_final)
     except Exception as error:  # noqa: BLE001 - a notice must not fail a run
-        return SendFailure(describe_error(error), is_final=True)
+        return DeliveryError(describe_error(error))
     return None
 
 
@@ -242,7 +233,7 @@ class Teller:
                     outbox.note_success()
                     continue
                 if not outbox.is_down:
-                    _log.warning("%s: not told %r: %s", outbox.name, message.title, self._hidden(failure.text))
+                    _log.warning("%s: not told %r: %s", outbox.name, message.title, self._hidden(str(failure)))
                 outbox.note_failure(message, self._clock(), is_final=failure.is_final)
 
     def _next(self, outbox: _Outbox) -> _Message | None:

@@ -9,7 +9,12 @@ SECONDS = 10.0
 
 
 class DeliveryError(Exception):
-    """A channel did not take a notice, and trying again would not help soon."""
+    """A channel did not take a notice, and trying again would not help, at least not soon."""
+
+    def __init__(self, text: str, *, is_final: bool = True) -> None:
+        """Say why, and whether the notice is given up: no other try would help, or it may have arrived all the same."""
+        super().__init__(text)
+        self.is_final = is_final
 
 
 class Channel(Protocol):
