@@ -19,7 +19,7 @@ from predibot.domain.event import Event
 from predibot.domain.spelling import count_noun
 from predibot.errors import LedgerError, UsageError
 from predibot.jobs.daemon_threads import ExecutorSpec
-from predibot.jobs.deciding.cohorts import DecidingCohort, find_deciding_cohorts, start_due_cohort
+from predibot.jobs.deciding.cohorts import find_cohort_jobs, start_due_cohort
 from predibot.jobs.deciding.open_run import RunRequest, open_run, why_no_session
 from predibot.jobs.deciding.worker import (
     DecideJob,
@@ -34,7 +34,7 @@ from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.jobs.receipts import make_receipt
 from predibot.jobs.track import track_resolutions
 from predibot.jobs.workers.dispatch import Dispatch
-from predibot.jobs.workers.heartbeat import Heartbeat
+from predibot.jobs.workers.heartbeat import heartbeat
 from predibot.jobs.workers.pool import Pool, ThreadPool
 from predibot.ledger.url import without_password
 from predibot.ledger.write.claims import release_claims
@@ -132,14 +132,14 @@ def decide(
     if not run.stored.id:
         has_session = not why_no_session(request, opened)
         return DecideReport(run.stored, (), (), run.notes, time.monotonic() - began, has_session=has_session)
-    stored, game, cohorts = run.stored, request.recipe.make_game(), tuple[DecidingCohort, ...]()
+    stored, game, jobs = run.stored, request.recipe.make_game(), list[DecideJob]()
     if game.cohorts is not None:
         bots = request.recipe.bots
         mode: Mode = "live" if opened.venue.live else "replay"
         start_due_cohort(stored, game, store, bots=bots, mode=mode, asked=request.start_cohort)
-        cohorts = find_deciding_cohorts(stored, game, store, bots=bots, mode=mode, venue=opened.venue)
+        jobs += find_cohort_jobs(stored, game, store, bots=bots, mode=mode, venue=opened.venue)
         # A cohort's bots play as they were frozen, whatever the recipe says now.
-        bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
+        bots = tuple({job.bot.name: job.bot for job in jobs}.values())
         request = replace(request, recipe=replace(request.recipe, bots=bots))
         agents = agent_setup(request.recipe, opened, settings, clock, store)
     recipe = request.recipe
@@ -149,13 +149,9 @@ def decide(
     plans = [bot_plan(bot) for bot in recipe.bots]
     rows = store.run_write(lambda connection: add_bots(connection, stored, plans))
     worker = make_worker(stored, run.events, recipe, agents, opened, resources, began_at=clock(), retry=request.retry)
-    if cohorts:
-        subjects = tuple(each.subject for each in cohorts)
-        jobs = [
-            DecideJob(bot, rows[bot.name], each.subject, each.markets, each.methodology)
-            for each in cohorts
-            for bot in each.bots
-        ]
+    if jobs:
+        subjects = tuple(dict.fromkeys(job.subject for job in jobs))
+        jobs = [replace(job, bot_id=rows[job.bot.name]) for job in jobs]
     else:
         subjects = tuple(worker.game.subjects(run.events))
         _require_events(worker, subjects)
@@ -186,7 +182,7 @@ def decide(
 def _make_decisions(
     pool: Pool, jobs: Sequence[DecideJob], worker: Worker, listener: ProgressListener
 ) -> Mapping[JobKey, bool]:
-    with Heartbeat(worker.claimant.lease, worker.renew):
+    with heartbeat(worker.claimant.lease, worker.renew):
         try:
             made = Dispatch(pool, worker, jobs, listener).run()
             if worker.agents is not None:

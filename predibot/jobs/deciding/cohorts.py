@@ -1,10 +1,11 @@
 """The cohorts of a run: the one it starts and those that decide in it, each with its line-up and markets."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from itertools import count
 
 from sqlalchemy import Connection, select
 
@@ -13,15 +14,8 @@ from predibot.domain.account import Mode
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
 from predibot.errors import NotTrusted, PluginError, UsageError, VenueError
-from predibot.games.cohorts import (
-    COHORT,
-    DECIDES_AFTER,
-    Cohort,
-    Member,
-    cohort_name,
-    starts_cohort,
-    week_of,
-)
+from predibot.games.cohorts import COHORT, DECIDES_AFTER, Cohort, Member, cohort_name, starts_cohort, week_of
+from predibot.jobs.deciding.worker import DecideJob
 from predibot.ledger.read.accounts.cohorts import StoredCohort, member_accounts, read_cohorts
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import start_cohort
@@ -31,17 +25,6 @@ from predibot.ledger.write.runs import StoredRun, frozen_events, runs
 from predibot.ledger.write.turns import KnownMarket
 from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec, Recipe
-
-
-@dataclass(frozen=True, slots=True)
-class DecidingCohort:
-    """A cohort that decides in a run."""
-
-    subject: Subject
-    methodology: str
-    markets: tuple[KnownMarket, ...] | None
-    """Its universe, in the order shown; None for the events of the run."""
-    bots: tuple[BotSpec, ...]
 
 
 def start_due_cohort(
@@ -66,19 +49,14 @@ def start_due_cohort(
     return name if store.run_write(work) else ""
 
 
-def find_deciding_cohorts(
-    run: StoredRun,
-    game: Game,
-    store: Store,
-    *,
-    bots: Sequence[BotSpec],
-    mode: Mode,
-    venue: Venue,
-) -> tuple[DecidingCohort, ...]:
-    """Return the cohorts that decide in a run, the newest first, each by the methodology it started with.
+def find_cohort_jobs(
+    run: StoredRun, game: Game, store: Store, *, bots: Sequence[BotSpec], mode: Mode, venue: Venue
+) -> tuple[DecideJob, ...]:
+    """Return a job for each bot of the cohorts that decide in a run, the newest first, by their own methodologies.
 
-    Of two cohorts of one Sunday the one of the game's own methodology decides. The venue is asked for open markets if
-    the rules need them to tell whether a cohort decides.
+    Each bot is as it was frozen, and has no row yet: its id is 0. Of two cohorts of one Sunday the one of the game's
+    own methodology decides. The venue is asked for open markets if the rules need them to tell whether a cohort
+    decides.
     """
     kept = store.run_read(partial(_kept_cohorts, run=run, mode=mode))
     every = [each.to_cohort() for each in kept]
@@ -94,18 +72,13 @@ def find_deciding_cohorts(
         rated = zip(alike, known, strict=True)
         deciding.update({each.name: each for each, cohort in rated if rules.decides(cohort, every, due_at)})
 
-    def read_cohorts(connection: Connection) -> tuple[DecidingCohort, ...]:
-        return tuple(
-            DecidingCohort(
-                Subject(COHORT, each.name),
-                each.methodology,
-                None if each.rules.fresh else _universe(connection, each),
-                tuple(_line_up(connection, each, bots).values()),
-            )
-            for each in sorted(deciding.values(), key=lambda each: each.start, reverse=True)
-        )
+    def read_jobs(connection: Connection) -> Iterator[DecideJob]:
+        for each in sorted(deciding.values(), key=lambda each: each.start, reverse=True):
+            universe = None if each.rules.fresh else _universe(connection, each)
+            for bot in _line_up(connection, each, bots).values():
+                yield DecideJob(bot, 0, Subject(COHORT, each.name), universe, each.methodology)
 
-    return store.run_read(read_cohorts)
+    return store.run_read(lambda connection: tuple(read_jobs(connection)))
 
 
 def _with_open_markets(kept: Sequence[StoredCohort], run: StoredRun, store: Store, venue: Venue) -> list[Cohort]:
@@ -131,7 +104,7 @@ def _with_open_markets(kept: Sequence[StoredCohort], run: StoredRun, store: Stor
         event = listed.setdefault(market.event_id, None)
         return event is not None and any(each.id == market.ref.id and not each.closed for each in event.markets)
 
-    def count(universe: Sequence[KnownMarket]) -> int:
+    def count_open(universe: Sequence[KnownMarket]) -> int:
         # One open market is enough. If the venue does not answer, the cohort decides and its decisions fail.
         try:
             return int(any(map(is_open, universe)))
@@ -139,7 +112,8 @@ def _with_open_markets(kept: Sequence[StoredCohort], run: StoredRun, store: Stor
             return 1
 
     return [
-        each.to_cohort(n_positions[each.row], count(universe)) for each, universe in zip(kept, universes, strict=True)
+        each.to_cohort(n_positions[each.row], count_open(universe))
+        for each, universe in zip(kept, universes, strict=True)
     ]
 
 
@@ -190,12 +164,8 @@ def _frozen_bots(connection: Connection, run_id: int, now: Sequence[BotSpec]) ->
 
 def _free_id(bot: BotSpec, known: Mapping[str, BotSpec]) -> str:
     """Return a bot's id: its name, with a number behind it if a different bot had that name."""
-    number = 1
-    while True:
-        name = bot.name if number == 1 else f"{bot.name}~{number}"
-        if name not in known or replace(known[name], name=bot.name) == bot:
-            return name
-        number += 1
+    names = (bot.name if number == 1 else f"{bot.name}~{number}" for number in count(1))
+    return next(name for name in names if name not in known or replace(known[name], name=bot.name) == bot)
 
 
 def _member_of(bot: BotSpec, bot_id: str) -> Member:

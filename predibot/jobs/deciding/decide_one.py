@@ -78,7 +78,6 @@ _ROUNDING_USD = 1e-9
 class WorkResult:
     """The outcome of a job: how the decision ended, or why it was not made here."""
 
-    job: DecideJob
     status: Status | Literal["claimed", "missed"]
     """A decision's status, `claimed` while another process makes it, or `missed` if a later slot had the account."""
     made_here: bool
@@ -96,11 +95,11 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
     with log_context(LogContext(worker.run.key, job.bot.name, job.subject.id)):
         claim_or_taken, account_id = _claim_job(job, worker)
         if isinstance(claim_or_taken, str):
-            return WorkResult(job, cast(Status | Literal["claimed", "missed"], claim_or_taken), made_here=False)
+            return WorkResult(cast(Status | Literal["claimed", "missed"], claim_or_taken), made_here=False)
         try:
             return _work_on_claim(job, worker, claim_or_taken, account_id)
         except ClaimLost:
-            return WorkResult(job, "claimed", made_here=False)
+            return WorkResult("claimed", made_here=False)
 
 
 def _work_on_claim(job: DecideJob, worker: Worker, claim: Claim, account_id: int | None) -> WorkResult:
@@ -433,7 +432,7 @@ def _store(
         worker.store.run_write(store, durable=finished.was_paid)
     except ClaimLost:
         _log.info("%s on %s came too late: its claim was taken over", bot.name, subject.id)
-        return WorkResult(job, "claimed", made_here=False)
+        return WorkResult("claimed", made_here=False)
     except LedgerUnusable as error:
         paid = " and was paid for" if finished.was_paid else ""
         about = f"{subject.kind} {subject.id}"
@@ -442,4 +441,4 @@ def _store(
         ) from error
     outcome = f"{finished.status}: {finished.message}" if finished.message else finished.status
     _log.info("%s on %s %s: %s", bot.name, subject.kind, subject.id, outcome)
-    return WorkResult(job, finished.status, made_here=True)
+    return WorkResult(finished.status, made_here=True)

@@ -8,7 +8,7 @@ from typing import Self
 
 from predibot.domain.clock import short_instant
 from predibot.errors import UsageError
-from predibot.jobs.workers.heartbeat import Heartbeat
+from predibot.jobs.workers.heartbeat import heartbeat
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.slots import SERVICE, leave_service, renew_service, take_service
@@ -25,7 +25,7 @@ class ServiceLock:
         """Prepare the lock of a task; left out, that is running the schedules of the ledger."""
         self._store, self._clock, self._name = store, clock, name
         self._owner = new_owner()
-        self._heartbeat = Heartbeat(LEASE, self._renew, "could not give a sign of life")
+        self._heartbeat = heartbeat(LEASE, self._renew, "could not give a sign of life")
         self.is_lost = False
         """Whether another process took the lock because this one gave no sign of life."""
 
@@ -58,7 +58,7 @@ class ServiceLock:
 
     def __exit__(self, *_: object) -> None:
         """Release the lock."""
-        self._heartbeat.__exit__()
+        self._heartbeat.__exit__(None, None, None)
         self._store.run_write(partial(leave_service, name=self._name, owner=self._owner))
 
     def _renew(self) -> None:

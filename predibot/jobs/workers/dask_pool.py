@@ -6,13 +6,10 @@ because every job claims its decision in the ledger first.
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import timedelta
-from itertools import count
 from typing import Any
 
 import dask
@@ -66,14 +63,6 @@ class _DaskCall(PoolCall):
     """When its task was first seen to have ended, though the result has not come."""
 
 
-@dataclass(frozen=True, slots=True)
-class _LostWorker:
-    owner: str
-    holder: str
-    """The name under which it reserved amounts."""
-    at: float
-
-
 class DaskPool(Pool):
     """A `Pool` of the workers of a Dask cluster, which come and go as they like."""
 
@@ -88,15 +77,11 @@ class DaskPool(Pool):
         self.grace_seconds = min(_GRACE_SECONDS, 2 * worker.settings.decision_deadline_seconds)
         self._lease_seconds = worker.claimant.lease / timedelta(seconds=1)
         self._name = spec.asked_by.owner
-        self._lock = threading.RLock()
         self._calls: dict[int, _DaskCall] = {}
-        self._numbers = count(1)
         self._owners: dict[str, tuple[str, str]] = {}
         """By the address of a worker: the names under which it claims, and under which it reserves amounts."""
-        self._all_owners: dict[str, None] = {}
-        self._lost_workers: list[_LostWorker] = []
-        self._broken: PredibotError | None = None
-        self._closed = False
+        self._lost_at: dict[tuple[str, str], float] = {}
+        """By the same two names: when a worker was lost whose amounts are not booked yet."""
         self._moved = self._had_workers = time.monotonic()
         self._looked = -_LOOK_SECONDS
         self._signs: dict[str, tuple[float, float]] = {}
@@ -128,8 +113,7 @@ class DaskPool(Pool):
 
     def look(self) -> None:
         """Restart workers that hang, book for those that are gone, and hand out calls that were to wait or got lost."""
-        if self._broken is not None:
-            raise self._broken
+        super().look()
         if self._client.status not in ("running", "connecting"):
             raise self._scheduler_gone()
         # Without the lock: the thread that brings the answer takes it, too.
@@ -150,10 +134,6 @@ class DaskPool(Pool):
                 return
             self._restart(ended.worker)
             self._lose(ended, "its worker hung")
-
-    def owners(self) -> Sequence[str]:
-        """Return this process and all that ever claimed for it."""
-        return (*super().owners(), *self._all_owners)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Have every worker book what is under way and give its claims back, and leave the cluster."""
@@ -255,7 +235,7 @@ class DaskPool(Pool):
             with self._lock:
                 self._moved = time.monotonic()
                 self._owners[address] = owner, holder
-                self._all_owners[owner] = None
+                self._other_owners[owner] = None
                 if call := self._calls.get(message["began"]):
                     call.began, call.owner, call.worker = time.monotonic(), owner, address
 
@@ -268,9 +248,8 @@ class DaskPool(Pool):
             # Its nanny may start another at the same address.
             self._restarted.discard(message["worker"])
             self._signs.pop(message["worker"], None)
-            owner, holder = self._owners.pop(message["worker"], ("", ""))
-            if owner:
-                self._lost_workers.append(_LostWorker(owner, holder, time.monotonic()))
+            if (names := self._owners.pop(message["worker"], None)) is not None:
+                self._lost_at[names] = time.monotonic()
             for call in self._calls.values():
                 if call.worker == message["worker"]:
                     # Dask hands it to another worker, where it begins anew.
@@ -282,11 +261,11 @@ class DaskPool(Pool):
         A lost worker of another machine may only be out of reach, and one of this machine may be stopped. By the end
         of a lease it has ended, or was restarted, or has lost its claims.
         """
-        for lost in list(self._lost_workers):
-            is_surely_gone = is_of_this_machine(lost.owner) and is_gone(lost.owner)
-            is_due = is_surely_gone or time.monotonic() - lost.at > self._lease_seconds
-            if is_due and self._book_lost(lost.holder, "worker"):
-                self._lost_workers.remove(lost)
+        for (owner, holder), lost_at in list(self._lost_at.items()):
+            is_surely_gone = is_of_this_machine(owner) and is_gone(owner)
+            is_due = is_surely_gone or time.monotonic() - lost_at > self._lease_seconds
+            if is_due and self._book_lost(holder, "worker"):
+                del self._lost_at[owner, holder]
 
     def _look_at_workers(self) -> None:
         """Restart workers that give no sign of life for a lease; raise an error if there is none for too long."""

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 from distributed import Worker as DaskWorker
@@ -26,14 +26,6 @@ _IDLE_SECONDS = 60.0
 _LOGGER = "predibot"
 
 
-@dataclass(slots=True)
-class _OpenWorker:
-    worker: Worker
-    closing: ExitStack
-    under_way: int = 0
-    used: float = field(default_factory=time.monotonic)
-
-
 class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
     """What a worker process knows of one `decide`; the scheduler also hands it to workers that come later."""
 
@@ -46,7 +38,11 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
         """Prepare the process; called by Dask."""
         self._dask = worker
         self._lock = threading.Lock()
-        self._opened: _OpenWorker | None = None
+        self._worker: Worker | None = None
+        self._under_way = 0
+        """Calls that the worker makes at this moment."""
+        self._used = 0.0
+        """When the last call ended, by the monotonic clock."""
         self._has_ended = False
         if self._is_local:
             # Ctrl-C reaches every process of the terminal; the one that ordered the work decides what follows.
@@ -67,28 +63,23 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
     def call(self, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Return the result of a call, or the error for which it cannot begin."""
         try:
-            opened = self._acquire()
+            with self._lock:
+                if self._worker is None:
+                    self._worker = self._open()
+                worker = self._worker
+                self._under_way += 1
         except PredibotError as error:
             return error
         try:
-            owner = opened.worker.claimant.owner
-            self._report(
-                {"began": number, "owner": owner, "holder": opened.worker.holder, "worker": self._dask.address}
-            )
-            return function(*arguments, opened.worker)
+            owner, address = worker.claimant.owner, self._dask.address
+            self._report({"began": number, "owner": owner, "holder": worker.holder, "worker": address})
+            return function(*arguments, worker)
         finally:
             with self._lock:
-                opened.under_way -= 1
-                opened.used = time.monotonic()
+                self._under_way -= 1
+                self._used = time.monotonic()
 
-    def _acquire(self) -> _OpenWorker:
-        with self._lock:
-            if self._opened is None:
-                self._opened = self._open()
-            self._opened.under_way += 1
-            return self._opened
-
-    def _open(self) -> _OpenWorker:
+    def _open(self) -> Worker:
         spec = self._spec
         # Only processes of one machine may share a file.
         if spec.ledger.startswith("sqlite") and not is_same_kernel(self.name):
@@ -102,28 +93,26 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
             worker = spec.open(
                 closing, holder=holder, watch=lambda activity: self._report({"activity": asdict(activity)})
             )
-            opened = _OpenWorker(worker, closing.pop_all())
+            self._closing, self._used = closing.pop_all(), time.monotonic()
         threading.Thread(target=self._close_when_idle, name="predibot-idle", daemon=True).start()
-        return opened
+        return worker
 
     def _close_when_idle(self) -> None:
         while not self._has_ended:
             time.sleep(_IDLE_SECONDS / 4)
             with self._lock:
-                opened = self._opened
-                if opened is None or opened.under_way or time.monotonic() - opened.used < _IDLE_SECONDS:
+                if self._worker is None or self._under_way or time.monotonic() - self._used < _IDLE_SECONDS:
                     continue
-                self._opened = None
-            opened.closing.close()
+                self._worker, closing = None, self._closing
+            closing.close()
             return
 
     def _give_back(self) -> None:
         with self._lock:
-            opened, self._opened = self._opened, None
-        if opened is None:
+            worker, self._worker = self._worker, None
+        if worker is None:
             return
-        worker = opened.worker
-        with opened.closing, suppress(LedgerError):
+        with self._closing, suppress(LedgerError):
             # Booked first: what is claimed is free for others at once.
             if worker.agents is not None:
                 worker.agents.write_off()

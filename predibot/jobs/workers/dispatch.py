@@ -148,7 +148,7 @@ def work_in_time(job: DecideJob, worker: Worker) -> WorkResult:
     if wait([future], timeout=seconds).not_done:
         was_claimed = give_up(job, worker, _late_message(seconds), seconds)
         if was_claimed or not future.done():
-            return WorkResult(job, "failed", made_here=True)
+            return WorkResult("failed", made_here=True)
     return future.result()
 
 
@@ -157,11 +157,11 @@ def work_elsewhere(job: DecideJob, worker: Worker) -> WorkResult:
     try:
         return work_in_time(job, worker)
     except PredibotError as error:
-        return WorkResult(job, "failed", made_here=False, error=error)
+        return WorkResult("failed", made_here=False, error=error)
     except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
         with log_context(LogContext(worker.run.key, job.bot.name, job.subject.id)):
             _log.error("%s crashed on %s: %s", job.bot.name, job.subject.id, describe_error(error))
-        return WorkResult(job, "failed", made_here=True)
+        return WorkResult("failed", made_here=True)
 
 
 def _late_message(deadline_seconds: float) -> str:

@@ -1,12 +1,14 @@
 """Pools: executors whose calls run in threads, in processes of their own, or in a cluster."""
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from functools import partial
+from itertools import count
 from typing import Any
 
-from predibot.errors import LedgerError
+from predibot.errors import LedgerError, PredibotError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.worker import Worker
 from predibot.ledger.write.spending import book_reservations
@@ -53,6 +55,13 @@ class Pool(Executor):
     def __init__(self, worker: Worker) -> None:
         """Take what this process works with."""
         self._worker = worker
+        self._lock = threading.RLock()
+        self._numbers = count(1)
+        self._other_owners: dict[str, None] = {}
+        """Names under which other processes ever claimed for this one."""
+        self._broken: PredibotError | None = None
+        """Why no more calls can be made."""
+        self._closed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Return the future of a call, to whose arguments the worker is added where it runs."""
@@ -64,13 +73,15 @@ class Pool(Executor):
 
     def look(self) -> None:
         """Replace processes that are gone; raise a `PredibotError` if no more calls can be made."""
+        if self._broken is not None:
+            raise self._broken
 
     def end(self, call: PoolCall) -> None:
         """End the process that hangs in a call, if it still does."""
 
     def owners(self) -> Sequence[str]:
         """Return the names of all processes that claimed; their claims are given back on an interrupt."""
-        return (self._worker.claimant.owner,)
+        return (self._worker.claimant.owner, *self._other_owners)
 
     def _book_lost(self, holder: str, what: str) -> bool:
         """Book what a lost process had reserved, at its worst case: nobody knows how its calls ended.

@@ -14,12 +14,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from predibot.errors import LedgerError, LedgerUnusable, PredibotError
+from predibot.errors import LedgerError, LedgerUnusable
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.worker import Worker
 from predibot.jobs.logs.log_file import log_context
 from predibot.jobs.workers.pool import LostProcess, Pool, PoolCall
-from predibot.jobs.workers.process_worker import CallResult, CallStart, LogLine, Ready, Report, WorkerSpec, run_process
+from predibot.jobs.workers.process_worker import CallReport, LogLine, Report, WorkerSpec, run_process
 from predibot.ledger.write.process_identity import helper_owner
 
 _log = logging.getLogger(__name__)
@@ -52,13 +52,9 @@ class ProcessPool(Pool):
         """Start this many processes; the worker books for those that die."""
         super().__init__(worker)
         self._spec = spec
-        self._lock = threading.RLock()
-        self._numbers, self._spawns = count(1), count(1)
+        self._spawns = count(1)
         self._waiting: deque[PoolCall] = deque()
         self._stillborn = 0
-        self._owners: list[str] = []
-        self._broken: PredibotError | None = None
-        self._closed = False
         self._children: list[_PoolProcess] = []
         with self._lock:
             for _ in range(processes):
@@ -77,21 +73,12 @@ class ProcessPool(Pool):
         with self._lock:
             return [call for child in self._children for call in child.calls.values()]
 
-    def look(self) -> None:
-        """See that processes can be set up."""
-        if self._broken is not None:
-            raise self._broken
-
     def end(self, call: PoolCall) -> None:
         """Kill the process; the listener notices its end as any other."""
         with self._lock:
             for child in self._children:
                 if call.number in child.calls:
                     child.process.kill()
-
-    def owners(self) -> Sequence[str]:
-        """Return this process and all that ever claimed for it."""
-        return (*super().owners(), *self._owners)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Kill all processes; their claims are free, and what they reserved stays reserved."""
@@ -144,10 +131,10 @@ class ProcessPool(Pool):
     def _receive(self, child: _PoolProcess, report: Report) -> None:
         if isinstance(report, Activity):
             self._worker.watch(report)
-        elif isinstance(report, CallStart):
+        elif isinstance(report, CallReport) and not report.is_over:
             if call := child.calls.get(report.number):
                 call.began = time.monotonic()
-        elif isinstance(report, CallResult):
+        elif isinstance(report, CallReport):
             with self._lock:
                 ended = child.calls.pop(report.number, None)
                 self._hand_out()
@@ -156,11 +143,11 @@ class ProcessPool(Pool):
         elif isinstance(report, LogLine):
             with log_context(report.about):
                 logging.getLogger(report.name).log(report.level, "%s", report.text)
-        elif isinstance(report, Ready):
+        elif isinstance(report, str):
             with self._lock:
-                child.owner = report.owner
+                child.owner = report
                 self._stillborn = 0
-                self._owners.append(report.owner)
+                self._other_owners[report] = None
                 self._hand_out()
         elif isinstance(report, LedgerError):
             # Another process may find the ledger well.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -19,7 +20,7 @@ from predibot.jobs.deciding.activity import Activity, Watch, ignore_progress
 from predibot.jobs.deciding.worker import Resources, Worker, agent_setup, load_loops, make_worker
 from predibot.jobs.logs.log_file import LogContext, current_log_context, is_logged
 from predibot.jobs.open_venue import open_venue
-from predibot.jobs.workers.heartbeat import Heartbeat
+from predibot.jobs.workers.heartbeat import heartbeat
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant
 from predibot.ledger.write.paces import SharedPaces
@@ -28,25 +29,12 @@ from predibot.recipe.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """The process is set up, and claims under this name."""
-
-    owner: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallStart:
-    """A call has begun."""
+class CallReport:
+    """A call has begun, or has ended with a result."""
 
     number: int
-
-
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """A call has ended."""
-
-    number: int
-    result: Any
+    is_over: bool = False
+    result: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +49,8 @@ class LogLine:
 
 Call = tuple[int, Callable[..., Any], tuple[Any, ...]]
 """A call's number, function and arguments."""
-Report = Ready | CallStart | CallResult | LogLine | Activity | PredibotError
-"""A message of a process; an error says why it could not be set up."""
+Report = str | CallReport | LogLine | Activity | PredibotError
+"""A message of a process: once it is set up, the name under which it claims; an error says why it could not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +89,13 @@ class WorkerSpec:
         run = store.run_read(lambda connection: find_run(connection, self.run_key))
         if run is None:
             raise PredibotError(f"run {self.run_key} was voided meanwhile")
-        run_id, began_at = run.id, self.asked_by.began_at
-        events = store.run_read(lambda connection: frozen_events(connection, run_id))
+        events = store.run_read(partial(frozen_events, run_id=run.id))
         resources = Resources(store, self.settings, self.clock, ignore_progress, watch)
+        began_at, retry = self.asked_by.began_at, self.asked_by.retry
         worker = make_worker(
-            run,
-            events,
-            self.recipe,
-            agents,
-            opened,
-            resources,
-            began_at=began_at,
-            retry=self.asked_by.retry,
-            holder=holder,
+            run, events, self.recipe, agents, opened, resources, began_at=began_at, retry=retry, holder=holder
         )
-        closing.enter_context(Heartbeat(worker.claimant.lease, worker.renew))
+        closing.enter_context(heartbeat(worker.claimant.lease, worker.renew))
         return worker
 
 
@@ -135,7 +115,7 @@ def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level
         # Plug-ins may print, and stdout is for the result of the command.
         with redirect_stdout(sys.stderr), ExitStack() as closing:
             worker = spec.open(closing, holder=holder, watch=reports.send)
-            reports.send(Ready(worker.claimant.owner))
+            reports.send(worker.claimant.owner)
             threads = DaemonThreadExecutor(worker.settings.workers)
             with suppress(EOFError, OSError):
                 while True:
@@ -151,8 +131,8 @@ def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level
 
 def _call_and_report(call: Call, worker: Worker, reports: "_Reports") -> None:
     number, function, arguments = call
-    reports.send(CallStart(number))
-    reports.send(CallResult(number, function(*arguments, worker)))
+    reports.send(CallReport(number))
+    reports.send(CallReport(number, is_over=True, result=function(*arguments, worker)))
 
 
 class _Reports(logging.Handler):
