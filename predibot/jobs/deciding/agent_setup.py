@@ -1,15 +1,15 @@
 """Agent setup: the models, tools, budget and trace that bots decide with."""
 
 import json
-import logging
 import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from predibot.agents.budget.account import LimitAccount, MemoryAccount
 from predibot.agents.budget.budget import Budget
@@ -60,7 +60,7 @@ from predibot.research.search.throttle import PacedProvider
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, find_news, make_web_search
 
-_log = logging.getLogger(__name__)
+MadeT = TypeVar("MadeT")
 
 SANDBOX_MODELS = "sandbox/"
 SANDBOX_SEARCH = "searxng"
@@ -90,17 +90,13 @@ class AgentSetup:
     probe: ToolProbe = field(default_factory=ToolProbe)
     unplayable: dict[str, str] = field(default_factory=dict)
     """Why bots cannot play, by name, as found by `look_at_models`."""
-    _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
-    _prices: dict[tuple[str, ModelTerms, bool], TokenPrice | None] = field(default_factory=dict)
-    _rooms: dict[tuple[str, ModelTerms], AnswerRoom] = field(default_factory=dict)
-    _accounts: dict[str, LimitAccount] = field(default_factory=dict)
+    _made: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
+    """What all decisions share, such as models and accounts of limits, by what it is; see `_once`."""
     _changed: threading.Condition = field(default_factory=threading.Condition)
     """Shared by all budgets: a settled amount wakes those that wait for room."""
     _budgets: "weakref.WeakSet[Budget]" = field(default_factory=weakref.WeakSet)
     """Budgets of decisions under way, abandoned ones too."""
     _ended: bool = False
-    _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
-    _providers: dict[tuple[str, ...], Sequence[Any]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
@@ -148,6 +144,14 @@ class AgentSetup:
                 self.unplayable[bot.name] = why
         return self.unplayable
 
+    def _once(self, what: tuple[Hashable, ...], make: Callable[[], MadeT]) -> MadeT:
+        """Return what was made before under this name, or make it."""
+        with self._lock:
+            if what not in self._made:
+                self._made[what] = make()
+            made: MadeT = self._made[what]
+            return made
+
     def _why_unavailable(self, model: tuple[str, ModelTerms]) -> str:
         name, terms = model
         if name.startswith(SANDBOX_MODELS):
@@ -159,20 +163,20 @@ class AgentSetup:
     def price(self, bot: BotSpec, model: str) -> TokenPrice | None:
         """Return the highest price of the tokens of a bot's model; None where it is unknown."""
         shared = len({need.name for need in bot.needs.models}) > 1
-        with self._lock:
-            if (model, bot.terms, shared) not in self._prices:
-                base_url = self._base_url(model, bot.terms)
-                price = worst_price(model, price=_recipe_price(model, bot.terms), base_url=base_url, shared=shared)
-                self._prices[model, bot.terms, shared] = price
-            return self._prices[model, bot.terms, shared]
+
+        def find() -> TokenPrice | None:
+            price, base_url = _recipe_price(model, bot.terms), self._base_url(model, bot.terms)
+            return worst_price(model, price=price, base_url=base_url, shared=shared)
+
+        return self._once(("price", model, bot.terms, shared), find)
 
     def room(self, bot: BotSpec, model: str) -> AnswerRoom:
         """Return the longest answers of a bot's model, an object that all its decisions share."""
-        with self._lock:
-            if (model, bot.terms) not in self._rooms:
-                most_tokens = table_tokens(model, "max_output_tokens") if self.is_in_table(bot, model) else None
-                self._rooms[model, bot.terms] = AnswerRoom(most_tokens)
-            return self._rooms[model, bot.terms]
+
+        def find() -> AnswerRoom:
+            return AnswerRoom(table_tokens(model, "max_output_tokens") if self.is_in_table(bot, model) else None)
+
+        return self._once(("room", model, bot.terms), find)
 
     def is_in_table(self, bot: BotSpec, model: str) -> bool:
         """Return whether a model may be in litellm's table, which knows no servers of the user's own."""
@@ -180,13 +184,10 @@ class AgentSetup:
 
     def open_without_budget(self, bot: BotSpec, model: str) -> ChatModel:
         """Return a bot's model with its settings and without a budget."""
-        opened = DeclaredModels(
-            bot.strategy,
-            lambda name: self._model(name, bot.terms),
-            bot.terms.settings,
-            lambda name: self.room(bot, name),
-        )
-        return opened(model)
+        return self._declared(bot, lambda name: self._model(name, bot.terms))(model)
+
+    def _declared(self, bot: BotSpec, open_one: Callable[[str], ChatModel]) -> DeclaredModels:
+        return DeclaredModels(bot.strategy, open_one, bot.terms.settings, partial(self.room, bot))
 
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
         """Return whether one call has no bound on its cost: the model searches without end, and not for free."""
@@ -243,7 +244,7 @@ class AgentSetup:
                 self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
             )
 
-        model = DeclaredModels(bot.strategy, open_metered, bot.terms.settings, lambda name: self.room(bot, name))
+        model = self._declared(bot, open_metered)
 
         def why_no_tools(name: str) -> str:
             ask = model(name)
@@ -279,9 +280,7 @@ class AgentSetup:
         priced = [each for each in providers if each.usd_per_call is not None or not self.has_usd_limit]
         if not priced:
             raise SearchFailed("what a search costs is unknown, and there is a limit in USD", was_asked=False)
-        policy = SearchPolicy(before=before, after=after, count=_NEWS_RESULTS)
-        if self.recipe.search.market_sites:
-            policy = replace(policy, blocked_domains=frozenset())
+        policy = self._search_policy(before=before, after=after, count=_NEWS_RESULTS)
         hidden = Trace(self.keys.secrets()).without_secrets
         found, failures = list[NewsItem](), list[SearchFailed]()
         groups = [[each for each in priced if (each.name in SOCIAL_SEARCH) is social] for social in (False, True)]
@@ -341,12 +340,10 @@ class AgentSetup:
         """Return a user's own tool, None for one of predibot's; refuse one that a replay cannot have."""
         if name in BUILT_IN_TOOLS:
             return None
-        with self._lock:
-            if name not in self._plugins:
-                self._plugins[name] = tool_plugin(name)
+        plugin = self._once(("tool", name), partial(tool_plugin, name))
         if self.is_replay:
-            require_replayable(self._plugins[name])
-        return self._plugins[name]
+            require_replayable(plugin)
+        return plugin
 
     def _check_search(self, bot: BotSpec) -> None:
         # Also in the sandbox, which needs no keys: a recipe is refused everywhere or nowhere.
@@ -365,20 +362,20 @@ class AgentSetup:
             )
 
     def _model(self, name: str, terms: ModelTerms) -> ChatModel:
-        with self._lock:
-            if (name, terms) not in self._models:
-                base_url = self._base_url(name, terms)
-                self._models[name, terms] = open_model(
-                    name,
-                    keys=self.keys,
-                    retry=self.retry,
-                    base_url=base_url,
-                    key_name=terms.credential,
-                    price=_recipe_price(name, terms),
-                    client=terms.client,
-                    extra_body=json.loads(terms.settings.extra_body or "{}"),
-                )
-            return self._models[name, terms]
+
+        def open_once() -> ChatModel:
+            return open_model(
+                name,
+                keys=self.keys,
+                retry=self.retry,
+                base_url=self._base_url(name, terms),
+                key_name=terms.credential,
+                price=_recipe_price(name, terms),
+                client=terms.client,
+                extra_body=json.loads(terms.settings.extra_body or "{}"),
+            )
+
+        return self._once(("model", name, terms), open_once)
 
     def _base_url(self, name: str, terms: ModelTerms) -> str | None:
         if not name.startswith(SANDBOX_MODELS):
@@ -403,15 +400,15 @@ class AgentSetup:
 
     def _account(self, level: LimitLevel, key: str) -> LimitAccount:
         limits = self.recipe.limits.get(level, Limits())
-        with self._lock:
-            if key not in self._accounts:
-                # Without limits nothing has to be shared between processes.
-                self._accounts[key] = (
-                    MemoryAccount(level, limits)
-                    if self.store is None or limits == Limits()
-                    else LedgerAccount(self.store, key, level, limits, self.holder)
-                )
-            return self._accounts[key]
+        store = self.store
+        # Without limits nothing has to be shared between processes.
+        if store is None or limits == Limits():
+            return self._once(("account", key), lambda: MemoryAccount(level, limits))
+        return self._once(("account", key), lambda: LedgerAccount(store, key, level, limits, self.holder))
+
+    def _search_policy(self, **limits: Any) -> SearchPolicy:
+        policy = SearchPolicy(**limits)
+        return replace(policy, blocked_domains=frozenset()) if self.recipe.search.market_sites else policy
 
     def _keep_page(self, text: str, trace: Trace) -> str:
         """Store a page's text without our secrets, which a page may have received in a request."""
@@ -421,9 +418,7 @@ class AgentSetup:
 
     def _tools(self, names: Collection[str], trace: Trace, meter: Budget, now: datetime) -> Toolbox:
         before = now if self.is_replay else None
-        search = SearchPolicy(before=before, count=self.recipe.search.results)
-        if self.recipe.search.market_sites:
-            search = replace(search, blocked_domains=frozenset())
+        search = self._search_policy(before=before, count=self.recipe.search.results)
         loopback = self.opened.loopback
         policy = FetchPolicy(
             allowed_private=frozenset({loopback.address}) if loopback else frozenset(),
@@ -449,15 +444,16 @@ class AgentSetup:
     def _search_providers(self, providers: Sequence[str] | None = None) -> Sequence[Any]:
         wanted = self.recipe.search.providers if providers is None else providers
         names = tuple(dict.fromkeys(map(self._provider_name, wanted)))
-        with self._lock:
-            if names not in self._providers:
-                found = [self._opened_provider(name) for name in names]
-                if self.opened.loopback is None or names != (SANDBOX_SEARCH,):
-                    seconds = self.recipe.search.seconds_between
-                    paces = None if self.store is None else SharedPaces(store=self.store)
-                    found = [PacedProvider(each, seconds, time.monotonic, time.sleep, paces=paces) for each in found]
-                self._providers[names] = found
-            return self._providers[names]
+
+        def open_all() -> Sequence[Any]:
+            found = [self._opened_provider(name) for name in names]
+            if self.opened.loopback is not None and names == (SANDBOX_SEARCH,):
+                return found
+            seconds = self.recipe.search.seconds_between
+            paces = None if self.store is None else SharedPaces(store=self.store)
+            return [PacedProvider(each, seconds, time.monotonic, time.sleep, paces=paces) for each in found]
+
+        return self._once(("search", *names), open_all)
 
     def _provider_name(self, name: str) -> str:
         """Return the provider to ask instead: in a sandbox its own search, the only one that knows its news."""

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from predibot.agents.budget.price import TokenPrice
@@ -117,25 +118,22 @@ def _shown_bytes(event: Event) -> int:
 
 
 def _bot_cost(bot: BotSpec, recipe: Recipe, shown: Sequence[int], agents: "AgentSetup | None") -> BotCost:
-    needs = bot.needs
+    needs, cost = bot.needs, partial(BotCost, bot.name, len(shown))
     if agents is None or not (needs.models or needs.tools):
-        return BotCost(bot.name, len(shown), 0.0, NO_MODEL)
+        return cost(0.0, NO_MODEL)
     shown = [each + len(bot.prompt.encode()) for each in shown]
     prices = {need.name: agents.price(bot, need.name) for need in needs.models}
     known = {name: price for name, price in prices.items() if price is not None}
     if unpriced := [name for name in prices if name not in known]:
-        return BotCost(bot.name, len(shown), None, f"the price of {', '.join(unpriced)} is unknown")
+        return cost(None, f"the price of {', '.join(unpriced)} is unknown")
     if unbounded := [need.name for need in needs.models if agents.is_unbounded(bot, need)]:
-        basis = f"{', '.join(unbounded)} searches by itself and cannot be told how often"
-        return BotCost(bot.name, len(shown), None, basis)
-    search_usd = agents.search_usd(needs.tools)
-    if search_usd is None:
-        return BotCost(bot.name, len(shown), None, "the price of its searches is unknown")
+        return cost(None, f"{', '.join(unbounded)} searches by itself and cannot be told how often")
+    if (search_usd := agents.search_usd(needs.tools)) is None:
+        return cost(None, "the price of its searches is unknown")
     decided = [_decision_cost(bot, recipe, each, known, search_usd, agents) for each in shown]
     whole = (math.fsum(usd for usd, _ in decided), max(decided)[1] if decided else "no events")
     usd, basis = _cheapest(whole, *_level_limits(recipe, ("bot",)))
-    advice = _advice(bot, recipe, max(shown, default=0), known, agents)
-    return BotCost(bot.name, len(shown), None if math.isinf(usd) else usd, basis, advice)
+    return cost(None if math.isinf(usd) else usd, basis, _advice(bot, recipe, max(shown, default=0), known, agents))
 
 
 def _advice(bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, TokenPrice], agents: "AgentSetup") -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
@@ -157,7 +158,7 @@ def open_run(
     # Another process may have frozen the same slot meanwhile; then its choice stands.
     if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
-    return OpenRun(stored, _stored_events(store, stored), stored.notes)
+    return OpenRun(stored, store.run_read(partial(frozen_events, run_id=stored.id)), stored.notes)
 
 
 def _reasons(unplayable: Mapping[str, str]) -> str:
@@ -230,7 +231,7 @@ def _slot(request: RunRequest, opened: OpenVenue) -> tuple[datetime, str]:
 
 
 def _resume(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
-    events = _stored_events(store, run)
+    events = store.run_read(partial(frozen_events, run_id=run.id))
     notes = list(run.notes)
     if run.as_of != opened.now and not opened.venue.live:
         notes.append(
@@ -251,10 +252,6 @@ def _nothing_to_play(plan: StoredRun) -> str:
     rules = Counter(each["rule"] for each in plan.passed_over)
     counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
     return f"no event keeps the rules ({counts}); nothing is stored, and the next call chooses anew"
-
-
-def _stored_events(store: Store, run: StoredRun) -> tuple[Event, ...]:
-    return store.run_read(lambda connection: frozen_events(connection, run.id))
 
 
 def _plan(
@@ -296,10 +293,7 @@ def _plan(
 
 
 def _overrides(request: RunRequest) -> dict[str, Any]:
-    overrides = dict(request.overrides)
-    if request.event_id is not None:
-        overrides["event"] = request.event_id
-    return overrides
+    return {**request.overrides, **({} if request.event_id is None else {"event": request.event_id})}
 
 
 def _fits(run: StoredRun, request: RunRequest, opened: OpenVenue) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -64,7 +64,7 @@ class Doubt(NamedTuple):
 
     share: float
     text: str
-    most: float = MAX_DOUBTFUL_SHARE
+    most: float
     """Above this share no run is made."""
 
     @property
@@ -164,17 +164,23 @@ def choose(
         from predibot.jobs.relatedness.embeddings import open_embedding
 
         embed = open_embedding(rules.duplicate_model)
-    page = _read_events(venue, rules, as_of, listed_by, only_event_id=only_event_id, listener=listener, embed=embed)
+    named = only_event_id is not None
+    if only_event_id is not None:
+        page = EventPage((venue.event(only_event_id, as_of),))
+    else:
+        page = _read_events(venue, rules, as_of, listed_by, listener=listener, embed=embed)
     seen_at = _read_at(venue, page.events, as_of)
-    if rules.only and only_event_id is None and {event.id for event in page.events}.isdisjoint(rules.only):
+    if rules.only and not named and {event.id for event in page.events}.isdisjoint(rules.only):
         raise UsageError(
             f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
             "recipe plays. Name a venue that has them with --venue, or a later instant"
         )
-    selection = _select_moving(
-        venue, page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, listener=listener
-    )
-    named = only_event_id is not None
+    sign = money_sign(venue_or_defaults(venue.name).currency)
+    pick = partial(select, page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, money_sign=sign)
+    if not rules.history_days or rules.only or named:
+        selection = pick()
+    else:
+        selection = _select_moving(venue, pick, rules, seen_at, listener)
     # Instruments that a game names are not doubted: a stock has no end, and a halted one no price.
     listed = replace(page, events=()) if rules.only else page
     unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
@@ -196,30 +202,22 @@ def choose(
 
 
 def _select_moving(
-    venue: Venue,
-    events: Sequence[Event],
-    rules: SelectionRules,
-    at: datetime,
-    *,
-    only_event_id: str | None,
-    embed: "Embed | None",
-    listener: ProgressListener,
+    venue: Venue, pick: Callable[..., Selection], rules: SelectionRules, until: datetime, listener: ProgressListener
 ) -> Selection:
-    """Return the selection, of markets with a history where the rules ask for one.
+    """Return the selection, of markets with a history as the rules ask for one.
 
     Histories of the chosen are read; where one is flat its market is left out and the next is chosen, until all move.
+    A choice must not depend on which history could be read: `VenueUnavailable` is raised if any is unread.
     """
-    sign = money_sign(venue_or_defaults(venue.name).currency)
-    again = partial(select, events, rules, at, only_event_id=only_event_id, embed=embed, money_sign=sign)
-    selection = again()
-    if not rules.history_days or rules.only or only_event_id is not None:
-        return selection
-    known: Mapping[str, str | None] = {}
+    flat: dict[str, str | None] = {}
     while True:
-        before, known = known, _read_flat_markets(venue, selection.selected, rules, known, until=at, listener=listener)
-        if all(reason is None for market_id, reason in known.items() if market_id not in before):
+        selection = pick(flat=flat)
+        chosen = {market.id: market for event in selection.selected for market in event.markets}
+        new = {market_id: market for market_id, market in chosen.items() if market_id not in flat}
+        found = _read_flat_markets(venue, new, rules, until, listener) if new else {}
+        if not any(found.values()):
             return selection
-        selection = again(flat=known)
+        flat = {**flat, **found}
 
 
 def _doubts(
@@ -234,13 +232,16 @@ def _doubts(
     if wrong := (*unreadable, *contradicting):
         events = len(page.events) + sum(skip.kind == "event" for skip in page.skipped)
         bad = "are not open or could not be read" if contradicting else "could not be read"
-        text = f"{len(wrong)} of the {events} events that the venue lists {bad}"
-        yield Doubt(len(wrong) / events, f"{text}: {_count_reasons(wrong)}")
+        yield _doubt(len(wrong), events, "events", f"{bad}: {_count_reasons(wrong)}")
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
     if bad_markets := [*unread_markets, *_unplayable_markets(listed.events)]:
         markets = sum(len(event.markets) for event in page.events) + len(unread_markets)
-        text = f"{len(bad_markets)} of the {markets} markets that the venue lists could not be read"
-        yield Doubt(len(bad_markets) / markets, f"{text}: {_count_reasons(bad_markets)}")
+        yield _doubt(len(bad_markets), markets, "markets", f"could not be read: {_count_reasons(bad_markets)}")
+
+
+def _doubt(number: int, all_listed: int, things: str, what: str, most: float = MAX_DOUBTFUL_SHARE) -> Doubt:
+    text = f"{number} of the {all_listed} {things} that the venue lists {what}"
+    return Doubt(number / all_listed, text, most)
 
 
 def _unreadable(page: EventPage, unread: Mapping[str | None, str], *, named: bool) -> Iterator[str]:
@@ -311,8 +312,7 @@ def _missing_fields(events: Sequence[Event], rules: SelectionRules) -> Iterator[
 
 def _doubt_lack(things: str, stated: Sequence[bool], what: str, *, most: float = MAX_DOUBTFUL_SHARE) -> Iterator[Doubt]:
     if lacking := stated.count(False):
-        text = f"{lacking} of the {len(stated)} most traded {things} that the venue lists lack {what}"
-        yield Doubt(lacking / len(stated), text, most)
+        yield _doubt(lacking, len(stated), f"most traded {things}", f"lack {what}", most)
 
 
 def _open_markets(event: Event) -> list[Market]:
@@ -331,12 +331,9 @@ def _count_reasons(reasons: Sequence[str]) -> str:
 def _explain_unread(selection: Selection, skipped: Sequence[Skip]) -> Selection:
     """Name the unreadable market of each event that was passed over for lack of usable ones."""
     unread = {skip.event_id: skip for skip in skipped if skip.kind == "market"}
+    why = {event_id: f"market {skip.id} could not be read: {skip.reason}" for event_id, skip in unread.items()}
     passed_over = tuple(
-        replace(
-            each,
-            reason=f"{each.reason}; market {unread[each.event_id].id} could not be read: "
-            f"{unread[each.event_id].reason}",
-        )
+        replace(each, reason=f"{each.reason}; {why[each.event_id]}")
         if each.rule == "unusable markets" and each.event_id in unread
         else each
         for each in selection.passed_over
@@ -350,13 +347,9 @@ def _read_events(
     as_of: datetime,
     listed_by: str,
     *,
-    only_event_id: str | None,
     listener: ProgressListener,
     embed: "Embed | None",
 ) -> EventPage:
-    if only_event_id is not None:
-        return EventPage((venue.event(only_event_id, as_of),))
-
     pages: list[Sequence[Event]] = []
     listed = venue.events
     if rules.rank_by == MARKET_VOLUME and venue.ranks_markets:
@@ -400,25 +393,14 @@ def flat_because(prices: Sequence[float], rules: SelectionRules) -> str | None:
 
 
 def _read_flat_markets(
-    venue: Venue,
-    events: Iterable[Event],
-    rules: SelectionRules,
-    known: Mapping[str, str | None],
-    *,
-    until: datetime,
-    listener: ProgressListener,
+    venue: Venue, markets: Mapping[str, Market], rules: SelectionRules, until: datetime, listener: ProgressListener
 ) -> Mapping[str, str | None]:
-    """Return why markets are not played for their prices, or None, beside `known`.
-
-    Raises `VenueUnavailable` if any is unread.
-
-    A choice must not depend on which history could be read.
-    """
-    markets = {market.id: market for event in events for market in event.markets if market.id not in known}
-    found = dict(known)
+    """Return why markets are not played for their prices, or None, by id."""
+    found: dict[str, str | None] = {}
+    start = until - timedelta(days=rules.history_days)
 
     def read(market_id: str) -> str | None:
-        market, start = markets[market_id], until - timedelta(days=rules.history_days)
+        market = markets[market_id]
         # NO moves as YES does; of more outcomes one that moved is enough.
         outcomes = market.instruments(venue.name)[: None if market.is_named else 1]
         paths = [venue.price_path(each, start=start, until=until) for each in outcomes]
@@ -430,7 +412,7 @@ def _read_flat_markets(
         return len(answered)
 
     names = {market_id: f"market {market_id}" for market_id in markets}
-    _, failures = read_histories(names, read, keep, "select", _HISTORY_WORKERS, listener) if names else (0, [])
+    _, failures = read_histories(names, read, keep, "select", _HISTORY_WORKERS, listener)
     if failures:
         raise VenueUnavailable(f"{'; '.join(shorten_failures(failures))}. No run is made; try again later")
     return found

@@ -119,9 +119,17 @@ class VenueBoard:
 
         An ordered instrument without a price is read a second time, and not a third.
         """
-        return self._for_each(
-            events, partial(self._requote, ordered=frozenset(ordered), positions=frozenset(held), now=now)
-        )
+
+        def requote(event: Event) -> Event:
+            there = {each for market in event.markets for each in market.instruments(self._venue.name)}
+            if there.isdisjoint({*ordered, *held}):
+                return event
+            fresh = self._quote(event, now)
+            if there.intersection(ordered).issubset(prices_of(fresh, self._venue.name)):
+                return fresh
+            return self._quote(event, now, after=self._clock())
+
+        return self._for_each(events, requote)
 
     def _for_each(self, events: Sequence[Event], quote: Callable[[Event], Event]) -> tuple[Event, ...]:
         found, lost = list[Event](), 0
@@ -135,17 +143,6 @@ class VenueBoard:
                 _log.warning("event %s has no quote now: %s", event.id, error)
                 found.append(replace(event, markets=tuple(market.with_quotes({}) for market in event.markets)))
         return tuple(found)
-
-    def _requote(
-        self, event: Event, ordered: frozenset[Instrument], positions: frozenset[Instrument], now: datetime
-    ) -> Event:
-        there = {each for market in event.markets for each in market.instruments(self._venue.name)}
-        if there.isdisjoint(ordered | positions):
-            return event
-        fresh = self._quote(event, now)
-        if (there & ordered).issubset(prices_of(fresh, self._venue.name)):
-            return fresh
-        return self._quote(event, now, after=self._clock())
 
     def _quote(self, event: Event, now: datetime, *, after: datetime | None = None) -> Event:
         fresh = self.quote_event(event, after=after)
@@ -165,7 +162,7 @@ class VenueBoard:
 
         A market that its event lost keeps its last price, if that is at most a day old. A market whose event the venue
         does not know has no quote: its price may be on record, but nobody offers it. For unanswered events see
-        `quoted`.
+        `quote_events`.
         """
         by_event = grouped((market.event_id, market) for market in markets)
 
@@ -180,32 +177,24 @@ class VenueBoard:
             quoted = self._quote(replace(listed or event, markets=known), now).markets if known else ()
             return replace(listed or event, markets=(*quoted, *gone))
 
-        unquoted = (
-            Event(
-                event_id,
-                own[0].title,
-                tuple(self._lost_market(each, now, is_listed=False) for each in own),
-            )
+        unquoted = [
+            Event(event_id, own[0].title, tuple(self._lost_market(each, now, is_listed=False) for each in own))
             for event_id, own in by_event.items()
-        )
-        return self._for_each([*unquoted], look)
+        ]
+        return self._for_each(unquoted, look)
 
     def resolutions(self, refs: Sequence[MarketRef], now: datetime) -> Mapping[str, tuple[Resolution, ...]]:
         """Return the known revisions of markets by id; none for a market that cannot be read."""
-        missing = []
-        for ref in refs:
-            with self._lock:
-                answers = self._places.get(("resolution", ref.id), (None, []))[1]
-            if not answers or self._is_old(answers[0][0]):
-                missing.append(ref)
+        with self._lock:
+            known = {ref.id: self._places.get(("resolution", ref.id), (None, []))[1] for ref in refs}
+        missing = [ref for ref in refs if not known[ref.id] or self._is_old(known[ref.id][0][0])]
         if missing:
             page = self._venue.resolutions(tuple(missing), as_of=now)
-            with self._lock:
-                for ref in missing:
-                    place = (threading.Lock(), [(self._clock(), page.found.get(ref.id, ()))])
-                    self._places["resolution", ref.id] = place
-        with self._lock:
-            return {ref.id: self._places["resolution", ref.id][1][0][1] for ref in refs}
+            for ref in missing:
+                known[ref.id] = [(self._clock(), page.found.get(ref.id, ()))]
+                with self._lock:
+                    self._places["resolution", ref.id] = (threading.Lock(), known[ref.id])
+        return {market_id: answers[0][1] for market_id, answers in known.items()}
 
     def _read_history(self, market: Market, now: datetime) -> Sequence[PricePoint]:
         instrument = market.ref.instrument(self._venue.name, "YES")

@@ -1,9 +1,8 @@
 """Accounts of shares: advanced from close to close, in the order of trading days."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Self
+from itertools import pairwise
 
 from sqlalchemy import Connection
 
@@ -47,11 +46,13 @@ def go_through_closes(
     if valued_at is None or not closes:
         return
     worths: list[AccountValue] = []
-    state = _StoredAccountState.read(connection, account_id, read)
-    for close_at in closes:
-        if _book_close(connection, account_id, venue, fills, state, worths, since=valued_at, at=close_at):
-            state = _StoredAccountState.read(connection, account_id, state.journal)
-        valued_at = close_at
+    journal, ordered = read_account(connection, account_id, read), pending_orders(connection, account_id)
+    for since, close_at in pairwise((valued_at, *closes)):
+        # An order placed after a close waits for the next.
+        pending = [each for each in ordered if each.decided_at < close_at]
+        if _book_close(connection, account_id, venue, fills, journal, pending, worths, since=since, at=close_at):
+            journal = read_account(connection, account_id, journal)
+            ordered = pending_orders(connection, account_id)
     add_valuations(connection, account_id, worths, interval=VALUED_EVERY)
 
 
@@ -83,18 +84,6 @@ def late_actions(connection: Connection, venue: Venue, spec: str, *, until: date
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredAccountState:
-    """An account as stored, until something is written."""
-
-    journal: Journal
-    pending: tuple[PendingOrder, ...]
-
-    @classmethod
-    def read(cls, connection: Connection, account_id: int, read: Journal | None) -> Self:
-        return cls(read_account(connection, account_id, read), pending_orders(connection, account_id))
-
-
 def actions_of(
     venue: Venue, wanted: Collection[Instrument], at: datetime
 ) -> Mapping[Instrument, tuple[CorporateAction, ...]]:
@@ -108,21 +97,20 @@ def _book_close(
     account_id: int,
     venue: Venue,
     fills: FillModel,
-    state: _StoredAccountState,
+    journal: Journal,
+    pending: Sequence[PendingOrder],
     worths: list[AccountValue],
     *,
     since: datetime,
     at: datetime,
 ) -> bool:
     """Book one close; return whether anything was booked, and add the account's worth to `worths`."""
-    # An order placed after a close waits for the next.
-    pending = [each for each in state.pending if each.decided_at < at]
-    wanted = [*dict.fromkeys([*state.journal.account.positions, *(each.order.instrument for each in pending)])]
+    wanted = [*dict.fromkeys([*journal.account.positions, *(each.order.instrument for each in pending)])]
     actions = actions_of(venue, wanted, at)
     closed = [each for each, own in actions.items() if any(one.kind == "delisting" for one in own)]
     known = MarketSnapshot(at, venue.last_closes(wanted, at), frozenset(closed), actions=actions)
     new = {each: [one for one in own if one.effective_at > since] for each, own in actions.items()}
-    rows, journal = corporate_rows(state.journal.account, new), state.journal
+    rows = corporate_rows(journal.account, new)
     if not all(each in known.prices for each in wanted):
         # Stored first: the last price of an unpriced instrument may be among them.
         add_valuations(connection, account_id, worths, interval=VALUED_EVERY)

@@ -1,6 +1,6 @@
 """An account's turn: it is brought to the slot, with the past that its bot sees; between slots it is tracked."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -93,7 +93,11 @@ def take_turn(account_id: int, claim: Claim, job: DecideJob, worker: Worker) -> 
         journal = read_account(connection, account_id, read)
         account = journal.account
         behind = markets_behind(connection, account.positions.keys()).values() if others else ()
-        kept = _only_markets(others, {each.ref.id for each in behind})
+        held = {each.ref.id for each in behind}
+        shown = [
+            replace(event, markets=tuple(market for market in event.markets if market.id in held)) for event in others
+        ]
+        kept = [event for event in shown if event.markets]
         unpriced = [each for each in account.positions if each not in known.prices]
         last = known.last(last_prices(connection, account_id)) if unpriced else {}
         past = AccountPast(
@@ -149,13 +153,6 @@ def look_at(
         actions_of(venue, [each for market in current for each in market.instruments(venue.name)], now),
     )
     return others, known, journal
-
-
-def _only_markets(events: Sequence[Event], market_ids: Collection[str]) -> tuple[Event, ...]:
-    kept = (
-        replace(event, markets=tuple(market for market in event.markets if market.id in market_ids)) for event in events
-    )
-    return tuple(event for event in kept if event.markets)
 
 
 def track_accounts(
