@@ -106,26 +106,24 @@ def _work_on_claim(job: DecideJob, worker: Worker, claim: Claim, account_id: int
     began = time.monotonic()
     context: Context | None = None
     turn: AccountTurn | None = None
+
+    def store(done: DecisionResult) -> WorkResult:
+        return _store(job, worker, claim, _with_trace(done, worker, context, began), turn)
+
     try:
         if account_id is not None:
             turn = take_turn(account_id, claim, job, worker)
         context = worker.under_way[job.key] = _make_context(job, worker, turn)
-        done = _decide_or_fail(job, worker, context, turn)
-        return _store(job, worker, claim, _with_trace(done, worker, context, began), turn)
+        return store(_decide_or_fail(job, worker, context, turn))
     except (ClaimLost, LedgerError):
         raise
     except (PluginError, UsageError, VenueError) as error:
-        # While the account or the view was prepared, before any model was asked.
-        return _store(job, worker, claim, _with_trace(_failure_result(worker, str(error)), worker, context, began))
+        # While the account or the view was prepared, before any model was asked: no decision of the account's.
+        turn = None
+        return store(_failure_result(worker, str(error)))
     except BaseException as error:
         # Any class, also a cancellation of the strategy's own: an unfinished claim would be decided and paid again.
-        _store(
-            job,
-            worker,
-            claim,
-            _with_trace(_failure_result(worker, describe_error(error)), worker, context, began),
-            turn,
-        )
+        store(_failure_result(worker, describe_error(error)))
         raise
     finally:
         # A new attempt, begun after this one was given up, keeps its own context.

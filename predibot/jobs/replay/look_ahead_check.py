@@ -186,15 +186,12 @@ def check_look_ahead(
     place = _Rechecker(request, past, resources, seal)
     skipped = _unrepeatable_bots(request.recipe, past)
     instants = {each.run_key: each.as_of for each in played}
-    there = [(key, decision) for key in instants for decision in _repeatable(store, key, request.recipe, skipped)]
+    there, plays_accounts = _repeatable(store, instants, request.recipe, skipped)
     draw = seeded_random(request.recipe.seed, request.recipe.name, "look-ahead")
-    sampled = grouped(
-        (there[number][0], there[number][1])
-        for number in sorted(draw.sample(range(len(there)), min(sample, len(there))))
-    )
-    drawn = sum(map(len, sampled.values()))
+    drawn = min(sample, len(there))
+    sampled = grouped(there[number] for number in sorted(draw.sample(range(len(there)), drawn)))
     found: list[DecisionDifference] = []
-    if _plays_accounts(store, instants):
+    if plays_accounts:
         found += place.differences(instants, sampled)
         listener(Progress("look ahead", drawn, drawn))
         return LookAhead(len(there), drawn, tuple(found), skipped)
@@ -204,14 +201,6 @@ def check_look_ahead(
         done += len(of_run)
         listener(Progress("look ahead", done, drawn, run_key))
     return LookAhead(len(there), drawn, tuple(found), skipped)
-
-
-def _plays_accounts(store: Store, run_keys: Collection[str]) -> bool:
-    with store.read() as connection:
-        kinds = {
-            rows["decisions"][0]["subject_kind"] for key in run_keys for rows in decision_rows(connection, key).values()
-        }
-    return not kinds.isdisjoint(ACCOUNT_SUBJECTS)
 
 
 def _unrepeatable_bots(recipe: Recipe, past: Past) -> Mapping[str, str]:
@@ -230,14 +219,19 @@ def _unrepeatable_bots(recipe: Recipe, past: Past) -> Mapping[str, str]:
     return skipped
 
 
-def _repeatable(store: Store, run_key: str, recipe: Recipe, skipped: Collection[str]) -> Iterator[DecisionKey]:
-    """Yield the decisions of a run that can be made again: a failure may not happen twice."""
-    bots = {bot.name for bot in recipe.bots} - set(skipped)
+def _repeatable(
+    store: Store, run_keys: Collection[str], recipe: Recipe, skipped: Collection[str]
+) -> tuple[list[tuple[str, DecisionKey]], bool]:
+    """Return the decisions of runs that can be made again, as a failure may not be, and whether any has an account."""
+    bots, there, kinds = {bot.name for bot in recipe.bots} - set(skipped), [], set()
     with store.read() as connection:
-        rows = decision_rows(connection, run_key)
-    for (bot, event_id), of_one in rows.items():
-        if bot in bots and of_one["decisions"][0]["status"] != "failed":
-            yield bot, event_id
+        for run_key in run_keys:
+            for key, rows in decision_rows(connection, run_key).items():
+                decision = rows["decisions"][0]
+                kinds.add(decision["subject_kind"])
+                if key[0] in bots and decision["status"] != "failed":
+                    there.append((run_key, key))
+    return there, not kinds.isdisjoint(ACCOUNT_SUBJECTS)
 
 
 def _find_differences(run_key: str, key: DecisionKey, rows: Sequence[Rows | None]) -> Iterator[DecisionDifference]:

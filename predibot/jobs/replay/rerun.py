@@ -170,12 +170,11 @@ def _worker_of_decision(worker: Worker, rows: Rows, record: Record) -> Worker:
 
 
 def _recorded_quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
-    found = {}
-    for row in rows:
-        if row["role"] == role:
-            values: dict[str, Any] = {name: row[name] for name in ("at", *QUOTE_PRICES)}
-            found[row["market_id"]] = Quote(**{**values, "at": parse_instant(row["at"])})
-    return found
+    return {
+        row["market_id"]: Quote(parse_instant(row["at"]), **{name: row[name] for name in QUOTE_PRICES})
+        for row in rows
+        if row["role"] == role
+    }
 
 
 def _why_not_rerun(bot: BotSpec, stored: TracedDecision, kept: StoredTrace) -> str:
@@ -198,8 +197,7 @@ def _compare(stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: 
         new = decision_rows(connection, stored.run).get((bot, event_id), {})
     old = before[bot, event_id]
     differing = [table for table in old if old[table] != new.get(table, [])]
-    if differing or record.rest():
-        left = f"{record.rest()} recorded answers were not asked for" if record.rest() else ""
-        difference = "; ".join(filter(None, [f"not the same: {', '.join(differing)}" if differing else "", left]))
-        return Rerun(bot, event_id, stored.status, False, difference)
-    return Rerun(bot, event_id, stored.status, True)
+    differences = [f"not the same: {', '.join(differing)}"] if differing else []
+    if rest := record.rest():
+        differences.append(f"{rest} recorded answers were not asked for")
+    return Rerun(bot, event_id, stored.status, not differences, "; ".join(differences))

@@ -46,14 +46,17 @@ class MarketSnapshot:
     actions: Mapping[Instrument, tuple[CorporateAction, ...]] = field(default_factory=dict)
     """The issuers' actions until then, oldest first."""
 
-    def last(self, prices: Mapping[Instrument, Price]) -> Mapping[Instrument, Price]:
-        """Return earlier prices per share of now: a split since then changes what a share is."""
-        return {
-            each: replace(price, mid=price.mid / split_factor(self.actions[each], price.at, self.at))
-            if each in self.actions
-            else price
-            for each, price in prices.items()
-        }
+    def earlier_prices(
+        self, connection: Connection, account_id: int, wanted: Collection[Instrument]
+    ) -> dict[Instrument, Price]:
+        """Return an account's last prices of instruments without one now, per share of now, as far as there are any."""
+        unpriced = [each for each in wanted if each not in self.prices]
+        # Read only if needed: for an account that was valued for years it is much.
+        last = last_prices(connection, account_id) if unpriced else {}
+        found = {each: last[each] for each in unpriced if each in last}
+        # A split since then changes what a share is.
+        factors = {each: split_factor(self.actions.get(each, ()), price.at, self.at) for each, price in found.items()}
+        return {each: replace(price, mid=price.mid / factors[each]) for each, price in found.items()}
 
 
 def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnapshot, *, again: bool = True) -> None:
@@ -118,9 +121,7 @@ def marks_of(
     known: MarketSnapshot,
 ) -> tuple[dict[Instrument, Price], dict[Instrument, MarkState]]:
     """Return the price at which each instrument is marked, and its state."""
-    # Read only if needed: for an account that was valued for years it is much.
-    is_priced = all(instrument in known.prices for instrument in wanted)
-    last = {} if is_priced else known.last(last_prices(connection, account_id))
+    last = known.earlier_prices(connection, account_id, wanted)
     marks: dict[Instrument, Price] = {}
     states: dict[Instrument, MarkState] = {}
     for instrument in wanted:
@@ -173,9 +174,8 @@ def _rebalance(
     fills: FillModel,
 ) -> None:
     account = journal.account
-    unpriced = [each for each in account.positions if each not in known.prices]
-    last = known.last(last_prices(connection, account_id)) if unpriced else {}
-    frozen = {each: last[each].mid for each in unpriced if each in last}
+    last = known.earlier_prices(connection, account_id, account.positions)
+    frozen = {each: price.mid for each, price in last.items()}
     targets = {each.order.instrument: each.order.amount for each in pending}
     decision_id = pending[0].decision_id
     booking = rebalance(

@@ -25,7 +25,6 @@ from predibot.ledger.write.accounts import (
     add_valuations,
     free_account,
     is_past,
-    last_prices,
     last_valued_at,
     read_account,
     require_account,
@@ -98,11 +97,9 @@ def take_turn(account_id: int, claim: Claim, job: DecideJob, worker: Worker) -> 
             replace(event, markets=tuple(market for market in event.markets if market.id in held)) for event in others
         ]
         kept = [event for event in shown if event.markets]
-        unpriced = [each for each in account.positions if each not in known.prices]
-        last = known.last(last_prices(connection, account_id)) if unpriced else {}
         past = AccountPast(
             allocations=past_allocations(connection, account_id, before=run.slot_at, paid_in_usd=account.paid_in_usd),
-            last_prices={each: last[each] for each in unpriced if each in last},
+            last_prices=known.earlier_prices(connection, account_id, account.positions),
             pending=tuple(each.order for each in pending_orders(connection, account_id)),
             at=now,
             outside=frozenset(market.id for event in kept for market in event.markets),
