@@ -128,11 +128,12 @@ def decide(
     began = time.monotonic()
     store, settings, clock = resources.store, resources.settings, resources.clock
     agents = agent_setup(request.recipe, opened, settings, clock, store)
-    run = open_run(request, opened, resources, unplayable={} if agents is None else agents.unplayable)
-    if not run.stored.id:
+    unplayable = {} if agents is None else agents.unplayable
+    stored, events, notes = open_run(request, opened, resources, unplayable=unplayable)
+    if not stored.id:
         has_session = not why_no_session(request, opened)
-        return DecideReport(run.stored, (), (), run.notes, time.monotonic() - began, has_session=has_session)
-    stored, game, jobs = run.stored, request.recipe.make_game(), list[DecideJob]()
+        return DecideReport(stored, (), (), notes, time.monotonic() - began, has_session=has_session)
+    game, jobs = request.recipe.make_game(), list[DecideJob]()
     if game.cohorts is not None:
         bots = request.recipe.bots
         mode: Mode = "live" if opened.venue.live else "replay"
@@ -148,17 +149,17 @@ def decide(
         track_resolutions(store, opened)
     plans = [bot_plan(bot) for bot in recipe.bots]
     rows = store.run_write(lambda connection: add_bots(connection, stored, plans))
-    worker = make_worker(stored, run.events, recipe, agents, opened, resources, began_at=clock(), retry=request.retry)
+    worker = make_worker(stored, events, recipe, agents, opened, resources, began_at=clock(), retry=request.retry)
     if jobs:
         subjects = tuple(dict.fromkeys(job.subject for job in jobs))
         jobs = [replace(job, bot_id=rows[job.bot.name]) for job in jobs]
     else:
-        subjects = tuple(worker.game.subjects(run.events))
+        subjects = tuple(worker.game.subjects(events))
         _require_events(worker, subjects)
         jobs = [DecideJob(bot, rows[bot.name], subject) for bot, subject in product(recipe.bots, subjects)]
     if worker.news is not None:
         # Before the processes start, each of which would search for the same news.
-        worker.news.of([market for event in run.events for market in event.markets])
+        worker.news.of([market for event in events for market in event.markets])
     names = [bot.name for bot in recipe.bots]
     with log_context(LogContext(stored.key)):
         _log.info("as of %s: %d decisions asked for", format_instant(stored.as_of), len(jobs))
@@ -175,8 +176,8 @@ def decide(
         counts = Counter(each.status for each in reports)
         receipt_text = "no receipt" if receipt is None else f"receipt {receipt.number} {receipt.root}"
         _log.info("%s; %s", ", ".join(f"{n} {status}" for status, n in counts.items()), receipt_text)
-    notes = (*run.notes, *_remarks(reports), *_shortcomings(worker, undecided, missed), *doubts)
-    return DecideReport(stored, run.events, reports, notes, time.monotonic() - began, undecided, receipt)
+    notes = (*notes, *_remarks(reports), *_shortcomings(worker, undecided, missed), *doubts)
+    return DecideReport(stored, events, reports, notes, time.monotonic() - began, undecided, receipt)
 
 
 def _make_decisions(

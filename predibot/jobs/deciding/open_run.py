@@ -1,7 +1,7 @@
 """The run of a slot: chosen and frozen once, resumed by all later calls."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,7 +17,6 @@ from predibot.errors import RunConflict, UsageError
 from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import Clock, open_venue
-from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import StoredRun, freeze_run, frozen_events, runs_of_slot
 from predibot.recipe.parse import load_recipe
@@ -90,27 +89,18 @@ class RunRequest:
         return open_venue(spec, settings, as_of=as_of, purpose="decide", clock=clock, paces=paces, only=only)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRun:
-    """A run with its events; without a row it is not in the ledger."""
-
-    stored: StoredRun
-    events: tuple[Event, ...]
-    notes: tuple[str, ...]
-
-
 def open_run(
     request: RunRequest,
     opened: OpenVenue,
     resources: Resources,
     *,
     unplayable: Mapping[str, str] = MappingProxyType({}),
-) -> OpenRun:
-    """Return the run of the request's slot: the stored one, or one chosen now.
+) -> tuple[StoredRun, tuple[Event, ...], tuple[str, ...]]:
+    """Return the run of the request's slot, the stored one or one chosen now, with its events, and notes for the user.
 
-    None begins where no bot with a model can play. The run is not stored where no event of a live venue keeps the
-    rules: a venue in trouble can look like that, and an empty run would take the whole slot. A daily run on a day
-    without trading is not stored either.
+    A run without a row is not in the ledger. None begins where no bot with a model can play. The run is not stored
+    where no event of a live venue keeps the rules: a venue in trouble can look like that, and an empty run would take
+    the whole slot. A daily run on a day without trading is not stored either.
 
     Args:
         unplayable: Why bots cannot play, by name.
@@ -138,7 +128,8 @@ def open_run(
         (run for run in earlier if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
     )
     if fitting and not request.new_run:
-        return _resume(store, fitting[-1], request, opened)
+        run, played = fitting[-1], store.run_read(partial(frozen_events, run_id=fitting[-1].id))
+        return run, played, (*run.notes, *_notes_on_resuming(run, request, opened, played))
     # A voided run leaves the slot's own key free, which is then used again.
     first = next((run for run in earlier if run.key == key), None)
     if first is not None and not request.new_run:
@@ -151,14 +142,14 @@ def open_run(
     keys, taken = (numbered_key(key, number) for number in count(1)), {run.key for run in earlier}
     plan, events = _plan(request, opened, slot_at, resources, key=next(key for key in keys if key not in taken))
     if why := why_no_session(request, opened):
-        return OpenRun(plan, (), (*plan.notes, why))
+        return plan, (), (*plan.notes, why)
     if opened.venue.live and not events:
-        return OpenRun(plan, (), (*plan.notes, _nothing_to_play(plan)))
+        return plan, (), (*plan.notes, _nothing_to_play(plan))
     stored = store.run_write(lambda connection: freeze_run(connection, plan, events))
     # Another process may have frozen the same slot meanwhile; then its choice stands.
     if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
-    return OpenRun(stored, store.run_read(partial(frozen_events, run_id=stored.id)), stored.notes)
+    return stored, store.run_read(partial(frozen_events, run_id=stored.id)), stored.notes
 
 
 def _reasons(unplayable: Mapping[str, str]) -> str:
@@ -230,22 +221,21 @@ def _slot(request: RunRequest, opened: OpenVenue) -> tuple[datetime, str]:
     return slot_at, run_key(recipe.name, slot_at)
 
 
-def _resume(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
-    events = store.run_read(partial(frozen_events, run_id=run.id))
-    notes = list(run.notes)
+def _notes_on_resuming(
+    run: StoredRun, request: RunRequest, opened: OpenVenue, events: Sequence[Event]
+) -> Iterator[str]:
     if run.as_of != opened.now and not opened.venue.live:
-        notes.append(
+        yield (
             f"run {run.key} was frozen as of {short_instant(run.as_of)} and is resumed as of then; "
             f"{request.beside} to make another"
         )
     if run.digest != request.digest:
-        notes.append(f"run {run.key} goes on with other limits: {'; '.join(_differences(run, request))}")
+        yield f"run {run.key} goes on with other limits: {'; '.join(_differences(run, request))}"
     if not events:
-        notes.append(
+        yield (
             f"run {run.key} plays no event; if that was the venue's fault, "
             f"`predibot runs void {run.key} --reason WHY` lets it be decided anew"
         )
-    return OpenRun(run, events, tuple(notes))
 
 
 def _nothing_to_play(plan: StoredRun) -> str:

@@ -146,22 +146,14 @@ def play(
     for now, request in turns:
         if before is not None and request.recipe.make_game().cohorts is not None:
             # Accounts of cohorts are also valued daily between their decisions.
-            for at in days_between(before, now):
-                with past.open_at(at) as opened:
+            while (before := before + _DAY) < now:
+                with past.open_at(before) as opened:
                     store, clock = resources.store, resources.clock
                     track_accounts(store=store, opened=opened, clock=clock, replayed=request.recipe.name)
         before = now
         with past.open_at(now) as opened:
             report = decide(request, opened, resources, processes)
         yield now, report
-
-
-def days_between(first: datetime, last: datetime) -> Iterator[datetime]:
-    """Yield the instants a day apart after the first and before the last."""
-    at = first + timedelta(days=1)
-    while at < last:
-        yield at
-        at += timedelta(days=1)
 
 
 def replay(
