@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from predibot.contracts import MOST_ANSWER_TOKENS, THINKING_TOKENS, ChatModel, no_model
@@ -24,25 +24,19 @@ class AnswerRoom:
     thinks: bool = False
 
 
+@dataclass(eq=False, slots=True)
 class DeclaredModels:
     """Opens models by name for one decision and remembers which; for one thread.
 
     Undeclared models are refused: they would have no price, be missing in the cost estimate, and might see the future.
     """
 
-    def __init__(
-        self,
-        strategy: StrategySpec,
-        open_model: Callable[[str], ChatModel] = no_model,
-        settings: ModelSettings | None = None,
-        room_of: Callable[[str], AnswerRoom] = lambda _: AnswerRoom(),
-    ) -> None:
-        """Open no model yet; `open_model` returns one that is priced, limited and traced."""
-        self._strategy = strategy
-        self._open_model = open_model
-        self._settings = settings or ModelSettings()
-        self._room_of = room_of
-        self._names: dict[str, None] = {}
+    strategy: StrategySpec
+    open_model: Callable[[str], ChatModel] = no_model
+    """Returns one that is priced, limited and traced."""
+    settings: ModelSettings = field(default_factory=ModelSettings)
+    room_of: Callable[[str], AnswerRoom] = lambda _: AnswerRoom()
+    _names: dict[str, None] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,16 +45,15 @@ class DeclaredModels:
 
     def __call__(self, name: str) -> ChatModel:
         """Return a model to talk to."""
-        declared = {need.name: need for need in self._strategy.needs.models}
+        declared = {need.name: need for need in self.strategy.needs.models}
         if name not in declared:
             raise PluginError(
-                f"strategy {self._strategy.name!r} opens model {name!r}, and the models it declares are: "
+                f"strategy {self.strategy.name!r} opens model {name!r}, and the models it declares are: "
                 f"{', '.join(declared) or 'none'}. Declare it, as docs/strategies.md shows: "
                 f"needs = Needs(models={(*declared, name)!r}), with Needs from predibot.contracts"
             )
-        model = _ConfiguredModel(
-            self._open_model(name), self._settings, self._room_of(name), declared[name].max_searches or None
-        )
+        most_searches = declared[name].max_searches or None
+        model = _ConfiguredModel(self.open_model(name), self.settings, self.room_of(name), most_searches)
         self._names[name] = None
         return model
 

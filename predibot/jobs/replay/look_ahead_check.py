@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from predibot.contracts import OpenVenue, Past, Progress
@@ -55,9 +54,7 @@ class Seal:
         self._holds = True
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Break the seal."""
         self._holds = False
 

@@ -61,7 +61,9 @@ def asked_tokens(
 ) -> list[int]:
     """Return how long answers could be of a model that is asked until it has said these."""
     scripted = Scripted(list(replies))
-    model = DeclaredModels(STRATEGY, lambda _: scripted, settings, lambda _: room or AnswerRoom())("x/y")
+    model = DeclaredModels(STRATEGY, lambda _: scripted, settings or ModelSettings(), lambda _: room or AnswerRoom())(
+        "x/y"
+    )
     while scripted.replies:
         try:
             model.chat(HELLO, deadline_seconds=1.0)
@@ -94,7 +96,7 @@ def test_what_a_provider_lets_nobody_pass_is_known_from_its_answer() -> None:
     short = replace(cut_off(3_000), most_tokens=3_000)
     assert asked_tokens([short, short, reply_of()], room=room) == [4_096, 3_000, 3_000]
     scripted = Scripted([replace(short, most_tokens=None)] * 3)
-    model = DeclaredModels(STRATEGY, lambda _: scripted, None, lambda _: room)("x/y")
+    model = DeclaredModels(STRATEGY, lambda _: scripted, ModelSettings(), lambda _: room)("x/y")
     assert [model.chat(HELLO, deadline_seconds=1.0).more_room for _ in range(2)] == [False, False]
     with pytest.raises(NoAnswer, match="cut off at 3,000 tokens"):
         model.chat(HELLO, deadline_seconds=1.0)
