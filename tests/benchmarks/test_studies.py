@@ -21,7 +21,7 @@ from predibot.reports.terminal.study_tables import print_tables
 from predibot.studies.label_game import freeze_item
 from predibot.studies.stakebench import STUDY
 from predibot.studies.stakebench.positions import ACTION_HOURS
-from predibot.studies.stakebench.tasks import TASKS, Item, Truth
+from predibot.studies.stakebench.tasks import TASKS, Item, Truth, subject_kind
 from predibot.web.site import SiteOptions, write_site
 from tests.benchmarks.ledgers import BEGIN, DAY, put
 
@@ -50,9 +50,9 @@ def items_of(number: int, rng: random.Random) -> list[Item]:
     for place in range(number):
         split, task = splits[place % len(splits)], list(TASKS)[place // len(splits) % len(TASKS)]
         market = f"{split}-{rng.randrange(30)}"
-        side, size, label = rng.choice(("YES", "NO")), rng.lognormvariate(5.0, 2.0), rng.choice(TASKS[task].labels[:2])
+        side, size, label = rng.choice(("YES", "NO")), rng.lognormvariate(5.0, 2.0), rng.choice(TASKS[task][:2])
         if task == "G3":
-            label = rng.choice(TASKS[task].labels)
+            label = rng.choice(TASKS[task])
         if task == "G2":
             label = side
         holds = label != "NO" if task == "G1" else task != "G2before"
@@ -125,7 +125,7 @@ def fill(connection: Connection, items: list[Item], bots: int, rng: random.Rando
         connection,
         "subjects",
         ("id", "venue", "kind", "subject_id"),
-        ((n, "comments", TASKS[i.task].kind, i.subject_id) for n, i in rows),
+        ((n, "comments", subject_kind(i.task), i.subject_id) for n, i in rows),
     )
     pairs = [(n, bot, row, item) for n, ((row, item), bot) in enumerate(product(rows, range(1, bots + 1)), 1)]
     put(
@@ -145,7 +145,7 @@ def fill(connection: Connection, items: list[Item], bots: int, rng: random.Rando
         connection,
         "labels",
         ("decision_id", "number", "item_id", "label", "probabilities_json"),
-        ((n, 1, item.subject_id, rng.choice(TASKS[item.task].labels), "{}") for n, _, _, item in pairs),
+        ((n, 1, item.subject_id, rng.choice(TASKS[item.task]), "{}") for n, _, _, item in pairs),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from predibot.reports import figures
 from predibot.reports.study import Study, StudyCommand, StudyItem, StudyParameter, StudyReport, StudyTables
@@ -15,36 +15,13 @@ if TYPE_CHECKING:
     from predibot.ledger.store import Store
 
 
-def _collect(
-    caller: "Caller",
-    *,
-    source: str,
-    folder: Path,
-    as_of: datetime | None,
-    seed: int,
-    most: int,
-    score: str,
-    weights: str | None,
-    people: Path | None,
-    model: str | None,
-) -> StudyReport:
+def _collect(caller: "Caller", *, source: str, folder: Path, **options: Any) -> StudyReport:
     from predibot.reports.terminal.text import plain
     from predibot.studies.beliefbench.collect import collect_pairs
     from predibot.studies.beliefbench.pairs import LABELS
     from predibot.studies.data_set import funnel_lines
 
-    about = collect_pairs(
-        source,
-        folder,
-        caller,
-        as_of=as_of,
-        seed=seed,
-        most=most,
-        score=score,
-        weights=weights,
-        people=people,
-        model=model,
-    )
+    about = collect_pairs(source, folder, caller, **options)
     columns = (
         Column("domain", "0", kind="name"),
         *(Column(label, str(place), figures.count) for place, label in enumerate(LABELS, start=1)),

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -23,7 +22,7 @@ from predibot.studies.beliefbench.people import read_ratings, read_votes
 from predibot.studies.beliefbench.scores.cases import case_tables
 from predibot.studies.beliefbench.scores.graphs import LabelGraph, graph_table, label_graph, label_graphs
 from predibot.studies.beliefbench.scores.scores import UNREAD
-from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
+from predibot.studies.beliefbench.scores.tables import PairFact, PairReadings, beliefbench_tables
 from predibot.studies.beliefbench.scores.votes import candidates_of, vote_table
 from predibot.studies.label_game import LabelGame
 
@@ -35,17 +34,6 @@ _MORE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PairRun:
-    """A run over pairs."""
-
-    key: str
-    items: Mapping[str, PairItem]
-    """By pair."""
-    readings: PairReadings
-    notes: tuple[str, ...]
-
-
 def pair_tables(
     store: Store, *, run_key: str | None = None, people: Path | None = None, votes: Path | None = None
 ) -> StudyTables:
@@ -55,29 +43,29 @@ def pair_tables(
     """
     run = read_run(store, run_key)
     ratings = None if people is None else read_ratings(people, run.items.__contains__)
-    graphs = label_graphs(run.readings)
-    tables = [*beliefbench_tables(run.readings, ratings), *case_tables(run.readings), graph_table(graphs)]
+    graphs = label_graphs(run)
+    tables = [*beliefbench_tables(run, ratings), *case_tables(run), graph_table(graphs)]
     if votes is not None:
-        candidates = candidates_of(run.readings)
+        candidates = candidates_of(run)
         tables.append(vote_table(candidates, read_votes(votes, candidates)))
     drawings: tuple[StudyPicture, ...] = (*beliefbench_pictures(tables), *graph_pictures(graphs))
-    return StudyTables(run.key, tuple(tables), run.notes, FIRST, _MORE, drawings=drawings)
+    return StudyTables(run.run, tuple(tables), run.notes, FIRST, _MORE, drawings=drawings)
 
 
-def read_run(store: Store, run_key: str | None) -> PairRun:
+def read_run(store: Store, run_key: str | None) -> PairReadings:
     """Return a run over pairs, or the latest; raise `UsageError` if there is none."""
     with store.blame_rows():
         return store.run_read(lambda connection: _read_run(connection, run_key))
 
 
-def _read_run(connection: Connection, run_key: str | None) -> PairRun:
+def _read_run(connection: Connection, run_key: str | None) -> PairReadings:
     run = find_run(connection, GAME, run_key, venue="pairs")
     items = {name: PairItem.from_json(payload) for name, payload in frozen_items(connection, run.id)}
     bots = {bot.name: bot for bot in labelling_bots(connection, run.id)}
     # A pool reads members' labels too, and gives one of a pair.
     judging = {name: bot for name, bot in bots.items() if bot.strategy != LabelGame.pooled_by}
     members = {name: json.loads(bot.members_json or "[]") for name, bot in judging.items()}
-    judges = {name: Judgement(own[0], {}) for name, own in members.items() if own}
+    judges = {name: own[0] for name, own in members.items() if own}
     answers = read_answers(connection, run.id, judges)
     labels = {
         name: {
@@ -87,24 +75,24 @@ def _read_run(connection: Connection, run_key: str | None) -> PairRun:
         for name in bots
         if name not in judges
     }
-    kinds = {
-        name: {pair: str(kind) for pair, kind in answers.labels.get(name, {}).items() if kind in REASONINGS}
-        for name in judges
+    judged = {
+        (judge, bot): {pair: str(kind) for pair, kind in answers.labels.get(judge, {}).items() if kind in REASONINGS}
+        for judge, bot in judges.items()
     }
     notes = add_strict(labels, {bot: items for bot, items in answers.lenient.items() if bot in labels}, UNREAD)
     remarks = {bot: _remark(reasons) for bot, reasons in answers.silent.items()}
-    readings = PairReadings(
+    return PairReadings(
         facts={name: _fact(item) for name, item in items.items()},
         answers=labels,
-        labels=LABELS,
         remarks=remarks,
         cutoffs={name: bot.knowledge_cutoff for name, bot in bots.items() if name in labels and bot.knowledge_cutoff},
-        judged={name: Judgement(judge.of, kinds[name]) for name, judge in judges.items()},
-        reasonings=REASONINGS,
+        judged=judged,
         models={name: bot.model for name, bot in bots.items() if name in labels and bot.model},
         reasons={name: of_pair for name, of_pair in label_reasons(connection, run.id).items() if name in labels},
+        run=run.key,
+        items=items,
+        notes=(*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())),
     )
-    return PairRun(run.key, items, readings, (*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())))
 
 
 def _remark(reasons: Counter[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.studies.beliefbench.pairs import PairItem
-from predibot.studies.beliefbench.readings import PairRun
+from predibot.studies.beliefbench.scores.tables import PairReadings
 from predibot.studies.beliefbench.scores.votes import candidates_of
 from predibot.whole_file import whole_file
 
@@ -16,7 +16,7 @@ PER_LABEL = 10
 """Pairs of each true label, the first by id."""
 
 
-def write_sheet(run: PairRun, path: Path) -> int:
+def write_sheet(run: PairReadings, path: Path) -> int:
     """Write a CSV sheet of pairs for people to label, and return its number of pairs.
 
     It shows neither labels nor scores. Each rater fills in a copy; `read_ratings` reads the copies one below the other.
@@ -28,13 +28,13 @@ def write_sheet(run: PairRun, path: Path) -> int:
     return len(pairs)
 
 
-def write_reasons_sheet(run: PairRun, path: Path) -> int:
+def write_reasons_sheet(run: PairReadings, path: Path) -> int:
     """Write a CSV sheet of candidate reasons for people to vote on, and return its number of pairs.
 
     It shows neither writers nor labels nor scores. Each rater fills in a copy; `read_votes` reads the copies one below
     the other. Raises `UsageError` if no pair has two different reasons, or the file cannot be written.
     """
-    candidates = candidates_of(run.readings)
+    candidates = candidates_of(run)
     pairs = [*_first_of_each_label(run.items[name] for name in candidates)]
     if not pairs:
         raise UsageError(

@@ -34,7 +34,7 @@ from predibot.studies.stakebench.scores.chain import (
 )
 from predibot.studies.stakebench.scores.significance import rank_test
 from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
-from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, stake_sign
+from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, stake_sign, subject_kind
 
 GAME = "stakebench"
 FIRST = ("3", "13")
@@ -115,7 +115,7 @@ def _readings(
         if bot in answers.models
     ]
     for bot, items in answers.abstained.items():
-        neutral = [item for item in items if NEUTRAL in TASKS[facts[item].task].labels]
+        neutral = [item for item in items if NEUTRAL in TASKS[facts[item].task]]
         answers.labels[bot] |= dict.fromkeys(neutral, NEUTRAL)
         missed = len(items) - len(neutral)
         notes.append(
@@ -137,7 +137,7 @@ def fact_of(item: Item) -> Fact:
     if truth is None:
         raise UsageError(f"the run has no truth of {item.subject_id[:60]!r}; it was altered after it was made")
     side, stake, baseline = "", 0.0, 0
-    if TASKS[item.task].kind == "window":
+    if subject_kind(item.task) == "window":
         baseline = stake_sign(truth.stakes)
     elif truth.stakes:
         ((side, stake),) = truth.stakes

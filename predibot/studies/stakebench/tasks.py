@@ -15,36 +15,28 @@ from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow
 from predibot.studies.stakebench.windows import stake_weighted_direction
 
 TaskName = Literal["G1", "G2", "G2before", "G3", "G3f", "G3d", "G4"]
-SubjectKind = Literal["comment", "window"]
 NEUTRAL = "NEUTRAL"
 _MEND = "collect the data set again, or name folders that share no market"
 CROWD = "O2"
 """No task for bots: how often the side with the larger stakes won in the markets of a split."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A task on a text."""
-
-    name: TaskName
-    kind: SubjectKind
-    labels: tuple[str, ...]
-    """Possible answers; the possible truths come first."""
-
-
-TASKS: Mapping[str, Task] = {
-    task.name: task
-    for task in (
-        Task("G1", "comment", ("YES", "NO")),
-        Task("G2", "comment", ("YES", "NO", NEUTRAL)),
-        # Comments from before the first position, for an audit only.
-        Task("G2before", "comment", ("YES", "NO", NEUTRAL)),
-        Task("G3", "comment", ("flip", "increase", "decrease", "hold")),
-        Task("G3f", "comment", ("flip", "hold")),
-        Task("G3d", "comment", ("decrease", "hold")),
-        Task("G4", "window", ("UP", "DOWN", NEUTRAL)),
-    )
+TASKS: Mapping[str, tuple[str, ...]] = {
+    "G1": ("YES", "NO"),
+    "G2": ("YES", "NO", NEUTRAL),
+    # Comments from before the first position, for an audit only.
+    "G2before": ("YES", "NO", NEUTRAL),
+    "G3": ("flip", "increase", "decrease", "hold"),
+    "G3f": ("flip", "hold"),
+    "G3d": ("decrease", "hold"),
+    "G4": ("UP", "DOWN", NEUTRAL),
 }
+"""The possible answers of each task; the possible truths come first."""
+
+
+def subject_kind(task: str) -> Literal["comment", "window"]:
+    """Return what a task is on."""
+    return "window" if task == "G4" else "comment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +182,8 @@ def _offer_market(draw: _Draw, comments: Sequence[LabelledComment], tasks: Colle
             wanted.append(("G2before", split))
         if row.action is not None:
             wanted.append(("G3", split))
-            wanted += [("G3f", split)] if row.action in TASKS["G3f"].labels else []
-            wanted += [("G3d", split)] if row.action in TASKS["G3d"].labels else []
+            wanted += [("G3f", split)] if row.action in TASKS["G3f"] else []
+            wanted += [("G3d", split)] if row.action in TASKS["G3d"] else []
         for key in wanted:
             if key[0] in tasks:
                 draw.offer(key, row.comment, (row, written[row.user]))

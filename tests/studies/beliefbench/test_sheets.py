@@ -9,7 +9,6 @@ from predibot.errors import UsageError
 from predibot.studies.beliefbench.games.beliefbench import Beliefbench
 from predibot.studies.beliefbench.pairs import LABELS, PairItem
 from predibot.studies.beliefbench.people import read_votes
-from predibot.studies.beliefbench.readings import PairRun
 from predibot.studies.beliefbench.scores.tables import PairReadings
 from predibot.studies.beliefbench.scores.votes import candidates_of
 from predibot.studies.beliefbench.sheets import write_reasons_sheet
@@ -18,8 +17,8 @@ from tests.studies.beliefbench.test_pairs import rows_of
 EVENTS, _ = Beliefbench(per_class=1).drawn(rows_of(), 7)
 ITEMS = {event.id: PairItem.from_json(event.payload) for event in EVENTS}
 REASONS = {"writer_one": dict.fromkeys(ITEMS, "=1+1"), "writer_two": dict.fromkeys(ITEMS, 'Both "rest" on it,\ntoo.')}
-RUN = PairRun("run", ITEMS, PairReadings({}, {}, LABELS, reasons=REASONS), ())
-CANDIDATES = candidates_of(RUN.readings)
+RUN = PairReadings({}, {}, reasons=REASONS, items=ITEMS)
+CANDIDATES = candidates_of(RUN)
 
 
 def test_a_sheet_of_reasons_names_no_author_and_comes_back_with_votes(tmp_path: Path) -> None:
@@ -62,6 +61,6 @@ def test_a_file_of_votes_that_is_none_is_refused(tmp_path: Path, text: str, said
 
 
 def test_without_two_different_reasons_there_is_no_sheet(tmp_path: Path) -> None:
-    alone = PairRun("run", ITEMS, PairReadings({}, {}, LABELS, reasons={"one": REASONS["writer_one"]}), ())
+    alone = PairReadings({}, {}, reasons={"one": REASONS["writer_one"]}, items=ITEMS)
     with pytest.raises(UsageError, match="different reasons by two bots"):
         write_reasons_sheet(alone, tmp_path / "reasons.csv")

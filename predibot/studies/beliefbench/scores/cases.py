@@ -7,6 +7,7 @@ import numpy as np
 from predibot.domain.untrusted_text import shorten
 from predibot.rows import grouped
 from predibot.scoring.study_table import Cell, StudyTable
+from predibot.studies.beliefbench.pairs import LABELS
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD
 from predibot.studies.beliefbench.scores.tables import PairReadings
 
@@ -32,7 +33,7 @@ def case_tables(readings: PairReadings) -> tuple[StudyTable, StudyTable]:
         # Of a label without a word there is nothing to compare.
         known = why.keys() & one.keys() & two.keys()
         both = sorted(pair for pair in known if UNREAD not in (one[pair], two[pair]))
-        kinds = next((each.kinds for each in readings.judged.values() if each.of == bot), {})
+        kinds = next((each for (_, judged), each in readings.judged.items() if judged == bot), {})
         by_hops = grouped((HOPS.get(kinds.get(pair, ""), _NOT_JUDGED), pair) for pair in both)
         for hops, pairs in (("(all)", both), *sorted(by_hops.items())):
             if pairs:
@@ -41,7 +42,7 @@ def case_tables(readings: PairReadings) -> tuple[StudyTable, StudyTable]:
             differ = sorted((-abs(one[pair] - two[pair]), pair) for pair in pairs if one[pair] != two[pair])
             for _, pair in differ[:CASES]:
                 fact = readings.facts[pair]
-                values = (readings.labels[each] for each in (fact.label, two[pair], one[pair]))
+                values = (LABELS[each] for each in (fact.label, two[pair], one[pair]))
                 events = " / ".join(fact.titles)
                 cases.append((bot, hops, *values, fact.score, kinds.get(pair), events, shorten(why[pair], REASONS)))
     columns = ("bot", "against", "hops", "pairs", "Acc", "Acc against", "MAE", "MAE against", "nearer", "further")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from predibot.related.clusters import RELATED
 from predibot.related.graph import BeliefGraph, Edge, connected_groups
 from predibot.scoring.study_table import Cell, StudyTable
+from predibot.studies.beliefbench.pairs import LABELS
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD
 from predibot.studies.beliefbench.scores.tables import PairReadings
 
@@ -43,9 +44,7 @@ def label_graphs(readings: PairReadings) -> tuple[LabelGraph, ...]:
             label_graph(_edge(*apart[pair].markets, score) for pair, score in each.items() if score >= RELATED)
             for each in (of_bot, scores)
         )
-        words = {
-            frozenset(apart[pair].markets): (readings.labels[label], scores[pair]) for pair, label in known.items()
-        }
+        words = {frozenset(apart[pair].markets): (LABELS[label], scores[pair]) for pair, label in known.items()}
         if known:
             found.append(LabelGraph(bot, graph, of_score, titles, words))
     return tuple(found)

@@ -1,7 +1,7 @@
 """The tables of BeliefBench, computed from the labels of any bots, and how far people who rated agree."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby
 
@@ -14,6 +14,7 @@ from predibot.scoring.arguments import Floats, floats
 from predibot.scoring.metrics.agreement import linear_correlation
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.scoring.study_table import Cell, StudyTable
+from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, Values, pair_scores
 from predibot.studies.replicates import replicate_tables
 
@@ -115,15 +116,6 @@ class PairFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """A judge's labels of another bot's reasons."""
-
-    of: str
-    kinds: Mapping[str, str]
-    """By pair."""
-
-
-@dataclass(frozen=True, slots=True)
 class PairReadings:
     """The labels that bots gave to the pairs of a run."""
 
@@ -131,19 +123,21 @@ class PairReadings:
     """By pair."""
     answers: Mapping[str, Mapping[str, int]]
     """By bot and pair: a label from 0 to 4 or `UNREAD`; absent without an answer."""
-    labels: tuple[str, ...]
-    """The names of the labels, from 0."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """By bot, why some pairs have no answer."""
     cutoffs: Mapping[str, str] = field(default_factory=dict)
     """The knowledge cutoff of each bot's model, where it is known."""
-    judged: Mapping[str, Judgement] = field(default_factory=dict)
-    reasonings: tuple[str, ...] = ()
-    """The labels of a judge."""
+    judged: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    """By judge and bot: the judge's label of the bot's reasons, by pair."""
     models: Mapping[str, str] = field(default_factory=dict)
     """By bot that asked a model, in order of entry."""
     reasons: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By bot and pair, the reasons for a label; absent without any."""
+    run: str = ""
+    """The key of the run."""
+    items: Mapping[str, PairItem] = field(default_factory=dict)
+    """By pair."""
+    notes: tuple[str, ...] = ()
 
     def of(self, bot: str, pairs: Iterable[str]) -> PairScores:
         """Return the scores of a bot's answers on some pairs."""
@@ -156,6 +150,11 @@ class PairReadings:
             np.array([fact.events for _, fact in chosen], dtype=np.str_).reshape(-1, 2),
         )
 
+    def before_and_after(self, bot: str, cutoff: str, pairs: Collection[str]) -> tuple[PairScores, PairScores]:
+        """Return the scores on pairs of markets made by a date, and on those with a younger one."""
+        later = {pair for pair in pairs if self.facts[pair].created_on > cutoff}
+        return self.of(bot, {*pairs} - later), self.of(bot, later)
+
 
 PeoplesRatings = Mapping[str, Mapping[str, float]]
 """By rater and pair: how related it is, in [0, 1]; a label is the centre of its range."""
@@ -164,7 +163,7 @@ PeoplesRatings = Mapping[str, Mapping[str, float]]
 def beliefbench_tables(readings: PairReadings, people: PeoplesRatings | None = None) -> tuple[StudyTable, ...]:
     """Return all tables; an empty one has no rows."""
     labels = {
-        bot: {pair: None if label == UNREAD else readings.labels[label] for pair, label in own.items()}
+        bot: {pair: None if label == UNREAD else LABELS[label] for pair, label in own.items()}
         for bot, own in readings.answers.items()
     }
     return (
@@ -205,14 +204,10 @@ def _domains(readings: PairReadings) -> StudyTable:
 def _cutoffs(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for bot, cutoff in readings.cutoffs.items():
-        parts = []
-        for part, after in (("before", False), ("after", True)):
-            pairs = [pair for pair, fact in readings.facts.items() if (fact.created_on > cutoff) is after]
-            parts.append((part, readings.of(bot, pairs)))
-        worse = parts[1][1].values.mse / parts[0][1].values.mse - 1.0 if parts[0][1].values.mse else math.nan
-        rows += [
-            (bot, cutoff, part, found.n, worse if part == "after" else None, *_cells(found)) for part, found in parts
-        ]
+        old, new = readings.before_and_after(bot, cutoff, readings.facts)
+        worse = new.values.mse / old.values.mse - 1.0 if old.values.mse else math.nan
+        rows.append((bot, cutoff, "before", old.n, None, *_cells(old)))
+        rows.append((bot, cutoff, "after", new.n, worse, *_cells(new)))
     note = (
         "A pair is after the cutoff where either market was created after it; change is that of MSE, 0.5 for half more."
     )
@@ -225,10 +220,7 @@ def _changes(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for domain, pairs in (("(all)", sorted(readings.facts)), *_by_domain(readings.facts).items()):
         for bot, cutoff in readings.cutoffs.items():
-            old, new = (
-                readings.of(bot, [pair for pair in pairs if (readings.facts[pair].created_on > cutoff) is after])
-                for after in (False, True)
-            )
+            old, new = readings.before_and_after(bot, cutoff, pairs)
             if old.n and new.n:
                 changes = (
                     (now - then) / abs(then) * (-1.0 if name.startswith(("mse", "mae")) else 1.0) if then else math.nan
@@ -246,33 +238,32 @@ def _changes(readings: PairReadings) -> StudyTable:
 def _label_shares(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for bot, said in readings.answers.items():
-        counts = np.bincount([label for label in said.values() if label != UNREAD], minlength=len(readings.labels))
+        counts = np.bincount([label for label in said.values() if label != UNREAD], minlength=len(LABELS))
         total = int(counts.sum())
         rows.append((bot, total, *(int(n) / total if total else None for n in counts)))
-    true = np.bincount([fact.label for fact in readings.facts.values()], minlength=len(readings.labels))
+    true = np.bincount([fact.label for fact in readings.facts.values()], minlength=len(LABELS))
     rows.append(("(true)", int(true.sum()), *(int(n) / int(true.sum()) for n in true)))
-    return StudyTable.of("given", "Shares of the labels that were given", ("bot", "answers", *readings.labels), rows)
+    return StudyTable.of("given", "Shares of the labels that were given", ("bot", "answers", *LABELS), rows)
 
 
 def _pair_counts(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for domain, pairs in _by_domain(readings.facts).items():
         facts = [readings.facts[pair] for pair in pairs]
-        counts = np.bincount([fact.label for fact in facts], minlength=len(readings.labels))
+        counts = np.bincount([fact.label for fact in facts], minlength=len(LABELS))
         rows.append((domain, *map(int, counts), len(facts), len({event for fact in facts for event in fact.events})))
-    return StudyTable.of("pairs", "Pairs that were asked about", ("domain", *readings.labels, "all", "events"), rows)
+    return StudyTable.of("pairs", "Pairs that were asked about", ("domain", *LABELS, "all", "events"), rows)
 
 
 def _reasons(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
-    for judge, judgement in readings.judged.items():
-        facts = {pair: readings.facts[pair] for pair in judgement.kinds}
+    for (judge, bot), kinds in readings.judged.items():
+        facts = {pair: readings.facts[pair] for pair in kinds}
         for domain, pairs in (("(all)", sorted(facts)), *_by_domain(facts).items()):
             if pairs:
-                kinds = [judgement.kinds[pair] for pair in pairs]
-                shares = (kinds.count(kind) / len(kinds) for kind in readings.reasonings)
-                rows.append((judgement.of, judge, domain, len(pairs), *shares))
-    columns = ("bot", "judge", "domain", "answers", *readings.reasonings)
+                said = [kinds[pair] for pair in pairs]
+                rows.append((bot, judge, domain, len(pairs), *(said.count(kind) / len(said) for kind in REASONINGS)))
+    columns = ("bot", "judge", "domain", "answers", *REASONINGS)
     return StudyTable.of("reasons", "What reasons rest on, as a judge says", columns, rows)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from predibot.scoring.study_table import StudyTable
+from predibot.studies.beliefbench.pairs import LABELS
 from predibot.studies.beliefbench.scores.cases import CASES, REASONS, case_tables
 from predibot.studies.beliefbench.scores.scores import UNREAD
-from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings
+from predibot.studies.beliefbench.scores.tables import PairFact, PairReadings
 
-LABELS = ("none", "little", "some", "much", "all")
 NAMES = ("p1", "p2", "p3", "p4", "p5")
 READINGS = PairReadings(
     facts={name: PairFact("Crypto", 2, 0.5, ("a", name), "2025-01-01", titles=("One", name)) for name in NAMES},
@@ -19,8 +19,7 @@ READINGS = PairReadings(
         "reasons": {"p1": 1, "p2": 2, "p3": 3, "p4": 2, "p5": UNREAD},
         "other": dict.fromkeys(NAMES, 0),
     },
-    labels=LABELS,
-    judged={"judge": Judgement("reasons", {"p1": "narrative", "p2": "causal", "p3": "logical"})},
+    judged={("judge", "reasons"): {"p1": "narrative", "p2": "causal", "p3": "logical"}},
     models={"plain": "x/one", "reasons": "x/one", "other": "x/two"},
     reasons={"reasons": dict.fromkeys(NAMES[:4], "Why. " * 100), "other": {}},
 )
@@ -55,7 +54,12 @@ def test_cases_are_those_that_differ_most_with_the_beginning_of_the_reasons() ->
         ("One / p2", "1+", "causal"),
         ("One / p3", "1+", "logical"),
     ]
-    assert (rows[1]["true"], rows[1]["without"], rows[1]["with"], rows[1]["S"]) == ("some", "none", "some", 0.5)
+    assert (rows[1]["true"], rows[1]["without"], rows[1]["with"], rows[1]["S"]) == (
+        LABELS[2],
+        LABELS[0],
+        LABELS[2],
+        0.5,
+    )
     assert len(rows[0]["reasons"]) < REASONS + 20
     assert CASES >= 2
 
@@ -68,5 +72,5 @@ def test_a_label_that_came_without_reasons_is_not_compared() -> None:
 
 
 def test_a_model_that_never_gives_reasons_is_in_no_case() -> None:
-    silent = PairReadings(READINGS.facts, READINGS.answers, LABELS, models=READINGS.models)
+    silent = PairReadings(READINGS.facts, READINGS.answers, models=READINGS.models)
     assert [table.rows for table in case_tables(silent)] == [(), ()]

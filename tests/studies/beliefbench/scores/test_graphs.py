@@ -8,8 +8,6 @@ from predibot.studies.beliefbench.scores.graphs import graph_table, label_graphs
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import PairFact, PairReadings
 
-LABELS = ("0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0")
-
 
 def fact(first: str, second: str, score: float, event: str = "") -> PairFact:
     events = (event or first, event or second)
@@ -32,7 +30,6 @@ READINGS = PairReadings(
         "bot (strict)": {"ab": 3},
         "silent": {},
     },
-    LABELS,
 )
 
 
@@ -61,6 +58,6 @@ def test_the_picture_tells_what_both_say_from_what_one_says_and_names_of_others_
 
 
 def test_without_an_edge_there_is_no_picture() -> None:
-    quiet = PairReadings({"bc": FACTS["bc"]}, {"bot": {"bc": 0}}, LABELS)
+    quiet = PairReadings({"bc": FACTS["bc"]}, {"bot": {"bc": 0}})
     assert [*graph_pictures(label_graphs(quiet))] == []
     assert graph_table(label_graphs(quiet)).rows[1][-1] is None

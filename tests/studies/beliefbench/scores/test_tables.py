@@ -6,16 +6,15 @@ from typing import Any
 import pytest
 
 from predibot.scoring.study_table import StudyTable
+from predibot.studies.beliefbench.pairs import LABELS
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import (
-    Judgement,
     PairFact,
     PairReadings,
     PeoplesRatings,
     beliefbench_tables,
 )
 
-LABELS = ("none", "little", "some", "much", "all")
 FACTS = {
     "p1": PairFact("Crypto", 0, 0.1, ("a", "b"), "2025-01-01"),
     "p2": PairFact("Crypto", 2, 0.5, ("a", "c"), "2025-06-01"),
@@ -25,11 +24,9 @@ FACTS = {
 READINGS = PairReadings(
     facts=FACTS,
     answers={"model": {"p1": 0, "p2": 3, "p3": UNREAD, "p4": 1}, "silent": {}},
-    labels=LABELS,
     remarks={"silent": "4 pairs without a label: no volume"},
     cutoffs={"model": "2025-06-01"},
-    judged={"judge": Judgement("model", {"p1": "causal", "p4": "logical"})},
-    reasonings=("logical", "causal"),
+    judged={("judge", "model"): {"p1": "causal", "p4": "logical"}},
 )
 
 
@@ -83,7 +80,7 @@ def test_a_pair_is_after_the_cutoff_where_its_younger_market_is() -> None:
 def test_what_was_given_is_told_beside_what_is_true() -> None:
     model, silent, true = rows_of("given")
     assert [model[label] for label in LABELS] == pytest.approx([1 / 3, 1 / 3, 0.0, 1 / 3, 0.0])
-    assert silent["none"] is None
+    assert silent[LABELS[0]] is None
     assert [true[label] for label in LABELS] == [0.25, 0.25, 0.25, 0.0, 0.25]
     assert [(row["domain"], row["all"], row["events"]) for row in rows_of("pairs")] == [
         ("Crypto", 2, 3),
@@ -98,7 +95,7 @@ def test_reasons_are_told_of_all_and_by_domain() -> None:
         ("Crypto", 1, 0.0, 1.0),
         ("Politics", 1, 1.0, 0.0),
     ]
-    assert rows_of("reasons", replace(READINGS, judged={"judge": Judgement("model", {})})) == []
+    assert rows_of("reasons", replace(READINGS, judged={("judge", "model"): {}})) == []
 
 
 def test_one_person_alone_is_compared_with_S_and_with_nobody_else() -> None:

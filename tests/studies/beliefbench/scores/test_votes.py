@@ -12,7 +12,7 @@ REASONS = {
     "b": {"p1": "No link.", "p2": "Alike."},
     "c": {"p1": "A rule joins them.", "p2": "Apart."},
 }
-CANDIDATES = candidates_of(PairReadings({}, {}, (), reasons=REASONS))
+CANDIDATES = candidates_of(PairReadings({}, {}, reasons=REASONS))
 
 
 def id_of(pair: str, bot: str) -> str:
@@ -23,7 +23,7 @@ def test_candidates_are_the_different_texts_of_a_pair_whoever_wrote_them() -> No
     assert {pair: len(texts) for pair, texts in CANDIDATES.items()} == {"p1": 3, "p2": 2}
     assert id_of("p2", "a") == id_of("p2", "b")
     # Other bots with these texts are shown as these are.
-    renamed = candidates_of(PairReadings({}, {}, (), reasons={f"z{bot}": said for bot, said in REASONS.items()}))
+    renamed = candidates_of(PairReadings({}, {}, reasons={f"z{bot}": said for bot, said in REASONS.items()}))
     assert {pair: [*texts] for pair, texts in renamed.items()} == {pair: [*texts] for pair, texts in CANDIDATES.items()}
 
 

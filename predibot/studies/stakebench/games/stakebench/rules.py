@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, NamedTuple, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -15,19 +15,14 @@ from predibot.errors import UsageError
 from predibot.games.answers import LABEL, AnswerComplaint, Words, quoted, words_of_label
 from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, Rows, freeze_item
 from predibot.studies.stakebench.cleaning import MONEY_SIGNS
-from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, TaskName, draw_items
+from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, TaskName, draw_items, subject_kind
 
 MAX_COMMENT_CHARACTERS = 4_000
 MAX_WINDOW_CHARACTERS = 60_000
 """All comments of a window are cut alike to fit."""
 
 
-class _Prompt(NamedTuple):
-    task: str
-    ask: str
-
-
-_SIDE = _Prompt(
+_SIDE = (
     "You read a comment from below a question on a prediction market, and say on which side its writer has put money.",
     f"""Say which side of the question the writer's words show them to hold. What counts is what they hold, not who
 will turn out right, and not whether the tone is friendly.
@@ -48,7 +43,7 @@ _ACTIONS = {
     "hold": "they change nothing, or too little to count",
 }
 _TASKS = {
-    "G1": _Prompt(
+    "G1": (
         "You read a comment from below a question on a prediction market, and say whether its writer has money on it.",
         """Say whether the writer held a position in this very market when they wrote the comment: YES or NO.
 
@@ -56,7 +51,7 @@ An example. Comment: "Bought more this morning, I'm in until the vote." Answer: 
     ),
     "G2": _SIDE,
     "G2before": _SIDE,
-    "G4": _Prompt(
+    "G4": (
         "You read what holders of positions wrote below a question on a prediction market, and say where its price "
         "goes.",
         f"""Say where the mean price of YES goes from the stretch in which these comments were written to the next one,
@@ -73,13 +68,13 @@ _OBJECTIVE = (
 
 def label_words(item: Item, labels: tuple[str, ...], *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
     """Return the prompt about a text, without its price if `price_blind`; `untrusted` fences foreign words."""
-    asked = _TASKS.get(item.task) or _Prompt(_ACTION, _action_request(labels))
+    task, ask = _TASKS.get(item.task) or (_ACTION, _action_request(labels))
     view = _view(item, price_blind=price_blind, untrusted=untrusted)
     return words_of_label(
-        asked.task,
+        task,
         _OBJECTIVE,
         view,
-        asked.ask,
+        ask,
         labels,
         report_about="on this text",
         extract_about="about a text",
@@ -141,7 +136,7 @@ class TextForm(LabelForm):
     @property
     def labels(self) -> tuple[str, ...]:
         """Return the labels of its task."""
-        return TASKS[self.item.task].labels
+        return TASKS[self.item.task]
 
     @property
     def shape(self) -> str:
@@ -267,7 +262,7 @@ class Stakebench(LabelGame):
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return one subject for each text that is asked about."""
         named = ((event.id.partition("/")[0], event.id) for event in events)
-        return tuple(Subject(TASKS[task].kind, id_) for task, id_ in named if task in TASKS)
+        return tuple(Subject(subject_kind(task), id_) for task, id_ in named if task in TASKS)
 
     def form(self, view: Item, *, price_blind: bool = False) -> TextForm:
         """Return how a label is asked for and read."""
@@ -280,4 +275,4 @@ class Stakebench(LabelGame):
 
     def allowed(self, view: Item) -> tuple[tuple[str, ...], ...]:
         """Return the labels of its task."""
-        return (TASKS[view.task].labels,)
+        return (TASKS[view.task],)
