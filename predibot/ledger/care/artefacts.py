@@ -59,13 +59,20 @@ def find_artefacts(connection: Connection, store: Store) -> Mapping[str, StoredA
         for sha256, n_bytes, begins in rows
         if begins != PRUNED or n_bytes > LONGEST_MARK
     }
-    return found | {each.sha256: each for each in _artefact_files(store)}
+    for path in _files(store, "*"):
+        if (named := _FILE.fullmatch(path.name)) and not path.is_symlink():
+            found[named[1]] = StoredArtefact(named[1], path.stat().st_size, path)
+    return found
 
 
 def find_unfinished_files(store: Store) -> Iterator[Path]:
     """Yield artefact files that a killed process was writing."""
+    return _files(store, ".unfinished-*")
+
+
+def _files(store: Store, pattern: str) -> Iterator[Path]:
     if store.files is not None and store.files.is_dir():
-        yield from (path for path in store.files.rglob(".unfinished-*") if path.is_file())
+        yield from (path for path in store.files.rglob(pattern) if path.is_file())
 
 
 def require_nobody_at_work(connection: Connection, store: Store, now: datetime) -> None:
@@ -82,12 +89,3 @@ def require_nobody_at_work(connection: Connection, store: Store, now: datetime) 
             f"decisions are being made with {store.address}, {len(alive)} now, and no row names yet what is kept for "
             "them. Run the same command again when that is done"
         )
-
-
-def _artefact_files(store: Store) -> Iterator[StoredArtefact]:
-    if store.files is None or not store.files.is_dir():
-        return
-    for path in store.files.rglob("*"):
-        named = _FILE.fullmatch(path.name)
-        if named is not None and path.is_file() and not path.is_symlink():
-            yield StoredArtefact(named.group(1), path.stat().st_size, path)
