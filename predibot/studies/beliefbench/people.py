@@ -21,22 +21,17 @@ def read_ratings(path: Path, is_known: Callable[[str], bool]) -> dict[str, dict[
         UsageError: If it cannot be read, or a line is no rating, of no known pair, or there twice.
     """
     ratings: dict[str, dict[str, float]] = {}
-    for number, (pair, rater, label) in _rows(path, ("pair", "rater", "label")):
-        # Each copy repeats the header.
-        if not label or (rater, label) == ("rater", "label"):
-            continue
+    for where, (pair, rater, label) in _rows(path, ("pair", "rater", "label")):
         if not is_known(pair):
-            raise UsageError(f"{path}, line {number}: there is no pair {pair[:60]!r}; take out the line")
+            raise UsageError(f"{where}: there is no pair {pair[:60]!r}; take out the line")
         rating = _rating(label)
         if rating is None:
             raise UsageError(
-                f"{path}, line {number}: the label is {label[:20]!r}; it is one of {', '.join(LABELS)}, or a number "
-                "from 0 to 1"
+                f"{where}: the label is {label[:20]!r}; it is one of {', '.join(LABELS)}, or a number from 0 to 1"
             )
-        if not rater:
-            raise UsageError(f"{path}, line {number}: nobody is named under 'rater'; name who said it")
+        _require_rater(where, rater)
         if pair in ratings.setdefault(rater, {}):
-            raise UsageError(f"{path}, line {number}: {rater[:40]!r} labelled {pair[:60]!r} before; keep one of both")
+            raise UsageError(f"{where}: {rater[:40]!r} labelled {pair[:60]!r} before; keep one of both")
         ratings[rater][pair] = rating
     if not ratings:
         raise UsageError(f"{path} has no label; write one of {', '.join(LABELS)} under 'label', or a number")
@@ -62,29 +57,30 @@ def read_votes(path: Path, candidates: Mapping[str, Collection[str]]) -> dict[st
         UsageError: If it cannot be read, or a line is no vote, on nothing that is known, or there twice.
     """
     chosen: dict[str, dict[str, set[str]]] = {}
-    for number, (pair, candidate, rater, vote) in _rows(path, ("pair", "candidate", "rater", "vote")):
-        if vote in ("", "0") or (rater, vote) == ("rater", "vote"):
+    for where, (pair, candidate, rater, vote) in _rows(path, ("pair", "candidate", "rater", "vote")):
+        if vote == "0":
             continue
         if vote != "1":
-            raise UsageError(
-                f"{path}, line {number}: the vote is {vote[:20]!r}; it is 1 for a choice, and 0 or empty else"
-            )
+            raise UsageError(f"{where}: the vote is {vote[:20]!r}; it is 1 for a choice, and 0 or empty else")
         if candidate not in candidates.get(pair, ()):
-            raise UsageError(
-                f"{path}, line {number}: pair {pair[:60]!r} has no candidate {candidate[:20]!r}; take out the line"
-            )
-        if not rater:
-            raise UsageError(f"{path}, line {number}: nobody is named under 'rater'; name who said it")
+            raise UsageError(f"{where}: pair {pair[:60]!r} has no candidate {candidate[:20]!r}; take out the line")
+        _require_rater(where, rater)
         of_pair = chosen.setdefault(rater, {}).setdefault(pair, set())
         if candidate in of_pair:
-            raise UsageError(f"{path}, line {number}: {rater[:40]!r} chose {candidate!r} before; keep one of both")
+            raise UsageError(f"{where}: {rater[:40]!r} chose {candidate!r} before; keep one of both")
         of_pair.add(candidate)
     if not chosen:
         raise UsageError(f"{path} has no vote; write 1 under 'vote' beside the reasons that convince most")
     return chosen
 
 
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def _require_rater(where: str, rater: str) -> None:
+    if not rater:
+        raise UsageError(f"{where}: nobody is named under 'rater'; name who said it")
+
+
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the place and the cells of each line that has a mark in the last of its columns."""
     try:
         with TextIOWrapper(open_plain(path, MAX_WHOLE_BYTES), encoding="utf-8-sig", newline="") as file:
             # Strict, as an unclosed quote would swallow all later lines.
@@ -94,6 +90,9 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]
                 known = f"{', '.join(columns[:-1])} and {columns[-1]}"
                 raise UsageError(f"{path} has no column {missing[0]!r}; its columns are {known}")
             for row in reader:
-                yield reader.line_num, [str(row.get(name) or "").strip() for name in columns]
+                cells = [str(row.get(name) or "").strip() for name in columns]
+                # Each copy repeats the header.
+                if cells[-1] and cells[-2:] != [*columns[-2:]]:
+                    yield f"{path}, line {reader.line_num}", cells
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path} cannot be read as CSV: {error}; name another file") from error

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from predibot.reports.study import Study, StudyCommand, StudyItem, StudyParameter, StudyReport, StudyTables
 from predibot.reports.table import Column
@@ -12,13 +12,11 @@ if TYPE_CHECKING:
     from predibot.ledger.store import Store
 
 
-def _collect(
-    caller: "Caller", *, platform: str, folder: Path, markets: int | None, salt: Path | None, into: Path | None
-) -> StudyReport:
+def _collect(caller: "Caller", *, platform: str, folder: Path, **options: Any) -> StudyReport:
     from predibot.studies.data_set import funnel_lines
     from predibot.studies.stakebench.collecting.collect import collect_platform
 
-    funnel, asked = collect_platform(platform, folder, caller, salt=salt, markets=markets, into=into)
+    funnel, asked = collect_platform(platform, folder, caller, **options)
     said = f"{folder}: {asked:,} answers were asked for, the others were there"
     return StudyReport({"folder": str(folder), "funnel": funnel, "asked": asked}, (said, *funnel_lines(funnel)))
 
@@ -34,12 +32,10 @@ def _describe(caller: "Caller", *, folder: str) -> StudyReport:
     return StudyReport({"tables": document}, (), tuple(table_grid(STUDY, each) for each in tables))
 
 
-def _read(
-    store: "Store", *, run_key: str | None = None, pairs: Sequence[str] | None = None, families: Path | None = None
-) -> StudyTables:
+def _read(store: "Store", **options: Any) -> StudyTables:
     from predibot.studies.stakebench.readings import run_tables
 
-    return run_tables(store, run_key=run_key, pairs=pairs or (), families=families)
+    return run_tables(store, **options)
 
 
 def _item(payload: str) -> StudyItem:

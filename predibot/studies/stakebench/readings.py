@@ -48,7 +48,7 @@ _MORE = "--full adds intervals, tests, audits, gaps and what each split was like
 
 
 def run_tables(
-    store: Store, *, run_key: str | None = None, pairs: Sequence[str] = (), families: Path | None = None
+    store: Store, *, run_key: str | None = None, pairs: Sequence[str] | None = None, families: Path | None = None
 ) -> StudyTables:
     """Return the tables of a run of text tasks, the latest by default; a UsageError without such a run or bots.
 
@@ -62,7 +62,7 @@ def run_tables(
         what = f"{families} names {strangers[0][:40]!r}, which is no bot of run {key}"
         raise UsageError(f"{what}. {did_you_mean(strangers[0], readings.bots)}")
     of_family = {bot: family_of(model) for bot, model in models.items()} if stated is None else stated
-    tables = stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs])
+    tables = stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs or ()])
     chain = chain_tables(tables[0], of_family, note=_BY_NAME if stated is None else "")
     pictures = tuple(scatter_pictures(tables[0], of_family))
     return StudyTables(key, (*tables, cases, *chain), tuple(notes), FIRST, _MORE, pictures, tuple(figure_2(*chain)))

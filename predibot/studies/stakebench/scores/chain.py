@@ -2,13 +2,14 @@
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import combinations
 from statistics import fmean
 
+from predibot.rows import grouped
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.stakebench.scores.significance import rank_test
 from predibot.studies.stakebench.scores.tables import Readings
@@ -59,17 +60,17 @@ def chain_tables(main: StudyTable, families: Mapping[str, Family], *, note: str 
     """
     bots = scores_by_bot(main)
     chain = [
-        _ranked(f"{one} and {other}", _column(bots, one), _column(bots, other)) for one, other in combinations(LINKS, 2)
+        (f"{one} and {other}", *rank_test(_column(bots, one), _column(bots, other)))
+        for one, other in combinations(LINKS, 2)
     ]
     known = {bot: scores for bot, scores in bots.items() if bot in families}
-    groups: dict[str, dict[str, dict[str, float]]] = {}
-    for bot, scores in known.items():
-        groups.setdefault(families[bot].name, {})[bot] = scores
+    groups = grouped((families[bot].name, bot) for bot in known)
     means: list[tuple[Cell, ...]] = [
-        (name, *(_mean(_column(own, score)) for score in ("Agg", *LINKS)), len(own)) for name, own in groups.items()
+        (name, *(_mean([known[bot][score] for bot in own]) for score in ("Agg", *LINKS)), len(own))
+        for name, own in groups.items()
     ]
     sizes = [math.nan if (size := families[bot].billions) is None else size for bot in known]
-    scale = [_ranked(name, sizes, _column(known, name)) for name in ("Agg", *LINKS) if known]
+    scale = [(name, *rank_test(sizes, _column(known, name))) for name in ("Agg", *LINKS) if known]
     of_ranks = ("rank correlation", "p", "bots")
     ranked = "Spearman's rank correlation over bots."
     return (
@@ -83,10 +84,6 @@ def _column(bots: Mapping[str, Mapping[str, float]], name: str) -> list[float]:
     return [scores[name] for scores in bots.values()]
 
 
-def _ranked(what: str, first: list[float], second: list[float]) -> tuple[Cell, ...]:
-    return (what, *rank_test(first, second))
-
-
 def _mean(values: list[float]) -> float:
     known = [value for value in values if not math.isnan(value)]
     return fmean(known) if known else math.nan
@@ -94,7 +91,7 @@ def _mean(values: list[float]) -> float:
 
 def split_texts(readings: Readings) -> Iterator[tuple[str, Counter[str]]]:
     """Yield the texts of each task on which the bots' answers are split most evenly, and how many gave each answer."""
-    of_task: dict[str, list[tuple[float, str, Counter[str]]]] = {}
+    of_task = defaultdict[str, list[tuple[float, str, Counter[str]]]](list)
     for item, fact in readings.facts.items():
         counts = Counter(
             readings.labels[bot][item] or "unread" for bot in readings.bots if item in readings.labels[bot]
@@ -102,7 +99,7 @@ def split_texts(readings: Readings) -> Iterator[tuple[str, Counter[str]]]:
         if fact.label and len(counts) > 1:
             n = counts.total()
             evenness = -math.fsum(each / n * math.log(each / n) for each in counts.values())
-            of_task.setdefault(fact.task, []).append((-evenness, item, counts))
+            of_task[fact.task].append((-evenness, item, counts))
     for _, found in sorted(of_task.items()):
         yield from ((item, counts) for _, item, counts in nsmallest(CASES, found, key=lambda each: each[:2]))
 
