@@ -37,6 +37,7 @@ from predibot.ledger.write.runs import runs, with_decisions
 from predibot.plugins.venues import venue_or_defaults
 from predibot.related.clusters import RELATED
 from predibot.related.filters import Filters
+from predibot.reports.study import studies
 from predibot.rows import grouped
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
@@ -141,7 +142,7 @@ class LedgerCache:
         return self.read(revisions_of, (event_id,)).get(event_id, ())
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:
-        """Return the venues of the runs that count, or of those of a recipe, that of the newest first."""
+        """Return the venues of the runs that count, or of those of a recipe: that of the newest first, studies last."""
         return _venues(self.runs(), recipe)
 
     def venues_of_events(self) -> Mapping[str, str]:
@@ -237,7 +238,9 @@ def _venues(every: Sequence[LedgerRun], recipe: str = "") -> tuple[str, ...]:
     for run in every:
         if not run.void and recipe in ("", run.recipe):
             found.setdefault(run.venue_name, run.venue)
-    return tuple(found.values())
+    # Whoever asks for no venue asks who forecasts best, which a study's texts do not say.
+    of_studies = {each.data_set for each in studies().values()}
+    return tuple(found[name] for name in sorted(found, key=lambda name: name in of_studies))
 
 
 def _bots(connection: Connection, kind: str) -> tuple[str, ...]:

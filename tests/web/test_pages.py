@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from predibot import scoring
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import LedgerForecast, select_events, select_forecasts
+from predibot.ledger.read.rows_for_python import LedgerForecast, select_decisions, select_events, select_forecasts
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import SlotResult, add_schedule, begin_slot, end_slot
 from predibot.scoring.standing import BASELINES
@@ -368,6 +368,23 @@ def test_events_and_fills_are_shown_in_the_currency_of_their_venue_whatever_was_
     assert all(">M$0.00</td>" in page and ">$0.000</td>" not in page for page in pages if " fill</caption>" in page)
     assert any(" fill</caption>" in page for page in pages)
     assert of_mana == {True} and of_dollars == {False}
+
+
+def test_home_is_of_events_also_where_a_study_was_played_last_and_a_label_is_shown_first(
+    worlds: Worlds, tmp_path: Path
+) -> None:
+    address = f"sqlite:///{worlds.copy(two_events, tmp_path)}/ledger.db"
+    assert said_here("collect", "comments", "sandbox:polymarket", tmp_path / "comments", "--markets", "1").code == 0
+    asked = ("--venue", f"comments:{tmp_path}/comments", "--bots", "words", "--ledger", address)
+    assert said_here("decide", "stakebench", *asked).code == 0
+    with Store.open_to_read(address) as store:
+        browser = client_of(store)
+        home = browser.get("/").text
+        decided = store.run_read(lambda connection: select_decisions(connection, RowFilter()))
+        one = next(each for each in decided if each.bot == "words" and each.status == "recorded")
+        page = browser.get("/decision", params={"run": one.run, "bot": one.bot, "subject": one.subject_id}).text
+    assert "market_price" in home
+    assert re.search("<dt>its answer</dt><dd>[a-z ]+</dd>", page, re.IGNORECASE)
 
 
 def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(worlds: Worlds, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Details of decisions: orders, fills, sources, and the reason for a forecast."""
+"""Details of decisions: orders, fills, sources, labels, and the reason for a forecast."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Integer, Row, Select, Text, bindparam, case, 
 from predibot.domain.price import EQUITY
 from predibot.ledger.read.row_filter import RowFilter, is_bot
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bots, decisions, fills, forecasts, orders, sources
+from predibot.ledger.write.decisions import bots, decisions, fills, forecasts, labels, orders, sources
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.rows import grouped
@@ -24,12 +24,13 @@ class DecisionDetails:
     """Bets on an event, else weights, dollars or shares; `question` is empty without a market."""
     fills: tuple[Row[Any], ...]
     sources: tuple[Row[Any], ...]
+    labels: tuple[Row[Any], ...]
 
 
 def decision_details(connection: Connection, run: str, bot: str, subject: str) -> DecisionDetails:
     """Return the details of a decision of a run that counts; empty ones if there is none."""
     found = details_of(connection, RowFilter(run=run, bots=(bot,), subject=subject))
-    return found.get((run, bot, subject), DecisionDetails((), (), ()))
+    return found.get((run, bot, subject), DecisionDetails((), (), (), ()))
 
 
 def details_of(connection: Connection, row_filter: RowFilter) -> Mapping[tuple[str, str, str], DecisionDetails]:
@@ -40,7 +41,7 @@ def details_of(connection: Connection, row_filter: RowFilter) -> Mapping[tuple[s
     keys = {id: (run, bot, subject) for id, run, bot, subject in connection.execute(named)}
     stored = [
         grouped((row.decision_id, row) for row in connection.execute(statement, {"ids": list(keys)}))
-        for statement in (_ORDERS, _FILLS, _SOURCES)
+        for statement in (_ORDERS, _FILLS, _SOURCES, _LABELS)
         if keys
     ]
     return {key: DecisionDetails(*(tuple(found[id]) for found in stored)) for id, key in keys.items()}
@@ -60,9 +61,9 @@ _ORDERS: Select[Any] = (
     .where(orders.c.decision_id.in_(_IDS))
     .order_by(orders.c.decision_id, orders.c.number)
 )
-_FILLS, _SOURCES = (
+_FILLS, _SOURCES, _LABELS = (
     select(table).where(table.c.decision_id.in_(_IDS)).order_by(table.c.decision_id, table.c.number)
-    for table in (fills, sources)
+    for table in (fills, sources, labels)
 )
 
 
