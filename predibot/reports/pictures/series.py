@@ -17,7 +17,7 @@ from predibot.reports.views.effort import EFFORT_WORDS, effort_board
 from predibot.rows import grouped
 from predibot.scoring.accounts.market_weights import mean_of_bots
 from predibot.scoring.evaluation.comparison import Agreement
-from predibot.scoring.evaluation.effort import EFFORTS
+from predibot.scoring.evaluation.effort import EFFORTS, EffortCorrelation
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
@@ -127,7 +127,7 @@ def effort_pictures(evaluation: Evaluation) -> Iterator[tuple[str, Scatter]]:
         for effort in EFFORTS:
             found = [each for each in board.correlations if each.effort == effort and each.across > 1]
             panels = tuple(
-                Plot(EFFORT_WORDS.get(each.success, each.success), each.points, correlation_note(each.found))
+                Plot(EFFORT_WORDS.get(each.success, each.success), _as_read(each), correlation_note(each.found))
                 for each in found
             )
             if panels:
@@ -136,6 +136,12 @@ def effort_pictures(evaluation: Evaluation) -> Iterator[tuple[str, Scatter]]:
                 note = f"Rank correlation (Spearman) over bots, with its 95% interval. Return: {board.returns}."
                 suffix = "" if knowledge == "clean" else f"-{knowledge}"
                 yield f"effort-{word}{suffix}", Scatter(title, panels, note, word)
+
+
+def _as_read(correlation: EffortCorrelation) -> Mapping[str, tuple[float, float]]:
+    """Return the points of a correlation as people read them: edges in thousandths."""
+    unit = 1_000.0 if correlation.success == "edge" else 1.0
+    return {bot: (effort, unit * success) for bot, (effort, success) in correlation.points.items()}
 
 
 def agreement_pictures(agreements: Sequence[Agreement]) -> Iterator[tuple[str, Picture]]:

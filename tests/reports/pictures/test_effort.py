@@ -25,9 +25,9 @@ def test_an_effort_that_is_unknown_or_the_same_of_all_has_no_picture() -> None:
     assert dict(effort_pictures(made_evaluation().with_effort(()))) == {}
 
 
-def test_a_panel_has_a_point_for_each_bot_that_knows_both() -> None:
+def test_a_panel_has_a_point_for_each_bot_that_knows_both_its_edge_in_thousandths() -> None:
     made = with_effort()
     edge, *_ = dict(effort_pictures(made))["effort-pages"].panels
-    known = {card.bot: card.edge.edge for card in made.cards if card.edge.edge is not None}
+    known = {card.bot: 1_000.0 * card.edge.edge for card in made.cards if card.edge.edge is not None}
     assert {bot: up for bot, (_, up) in edge.of.items()} == known
     assert edge.note.endswith(f"{len(known)} bots")
