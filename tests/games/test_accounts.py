@@ -174,23 +174,6 @@ def test_what_is_not_held_is_named_by_its_id() -> None:
         account_of([JournalRow("fill", NOW, 1.0, SHARE, -5.0)])
 
 
-def test_dollars_buy_shares_and_a_part_of_a_position_is_sold_at_average_cost() -> None:
-    # The examples of the contract: 100 at .4 are 250 shares; 100 at .6, of which 40 % are sold, leave 100 shares.
-    yes, start = Instrument("toy", "binary_outcome", "m1:YES"), JournalRow("deposit", NOW, 10_000.0)
-    first = FillModel("mid").fill(Order(yes, 100.0), Price(NOW, 0.4))
-    assert first is not None
-    account = account_of([start, JournalRow("fill", NOW, first.cash_usd, yes, first.shares)])
-    assert (account.cash_usd, account.position(yes).shares) == (9_900.0, 250.0)
-    bought = FillModel("mid").fill(Order(yes, 100.0), Price(NOW, 0.6))
-    assert bought is not None
-    sold = FillModel("mid").fill(Order(yes, 0.4 * bought.shares, "shares", "sell"), Price(NOW, 0.6))
-    assert sold is not None and sold.cash_usd == pytest.approx(40.0)
-    rows = [JournalRow("fill", NOW, each.cash_usd, yes, each.shares) for each in (bought, sold)]
-    account = account_of([start, *rows])
-    assert (account.cash_usd, account.position(yes).shares) == (pytest.approx(9_940.0), pytest.approx(100.0))
-    assert value_usd(account, {yes: Price(NOW, 0.6)}) - account.cash_usd == pytest.approx(60.0)
-
-
 def test_a_split_changes_shares_and_what_one_cost_and_a_dividend_is_cash() -> None:
     bought = JournalRow("fill", NOW, -80.0, SHARE, 2.0)
     four = opened(bought, JournalRow("split", NOW, 0.0, SHARE, 6.0), JournalRow("dividend", NOW, 3.0, SHARE))

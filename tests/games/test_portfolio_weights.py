@@ -1,14 +1,14 @@
 """The game of portfolio weights: whom it asks about what, what it shows, and what it books."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from predibot.domain.account import Account, Position
 from predibot.domain.account_past import AccountPast
-from predibot.domain.decision import Decision, Forecast, Label, Order
+from predibot.domain.decision import Booking, Decision, Forecast, Label, Order
 from predibot.domain.event import Event
 from predibot.domain.price import Price
 from predibot.errors import AnswerError, PluginError, UsageError
@@ -56,16 +56,14 @@ def test_what_left_the_universe_is_shown_and_no_baseline_counts_it() -> None:
     assert "B_No" in view.assets
 
 
-def pending(decision: Decision, view: PortfolioView | None = None, game: PortfolioWeights | None = None) -> object:
+def booked(decision: Decision, view: PortfolioView | None = None, **rules: Any) -> Booking:
+    """Return the booking of a decision on a view, by these rules."""
     view = view_of() if view is None else view
-    return (PortfolioWeights() if game is None else game).book(decision, view, None, view.prices, FillModel())
+    return PortfolioWeights(**rules).book(decision, view, view.account, view.prices, FillModel())
 
 
 def test_weights_wait_for_the_next_slot_and_move_no_money() -> None:
-    view = view_of()
-    booking = PortfolioWeights().book(
-        parsed({"A_Yes": 0.5, "B_Yes": 0.7}), view, view.account, view.prices, FillModel("mid")
-    )
+    booking = booked(parsed({"A_Yes": 0.5, "B_Yes": 0.7}))
     assert booking.journal == ()
     assert {order.status for order in booking.orders} == {"pending"}
     assert [order.order.amount for order in booking.orders] == pytest.approx([0.5 / 1.2, 0.7 / 1.2])
@@ -73,13 +71,10 @@ def test_weights_wait_for_the_next_slot_and_move_no_money() -> None:
     assert booking.unallocated_usd == 500.0
 
 
-def test_no_order_keeps_every_share() -> None:
-    for fill in ("next", "same"):
-        view = view_of(held={side("A"): Position(10.0, 3.0)})
-        booking = PortfolioWeights(fill=fill).book(  # type: ignore[arg-type]
-            Decision(), view, view.account, view.prices, FillModel("mid")
-        )
-        assert (booking.orders, booking.journal) == ((), ())
+@pytest.mark.parametrize("fill", ["next", "same"])
+def test_no_order_keeps_every_share(fill: str) -> None:
+    booking = booked(Decision(), view_of(held={side("A"): Position(10.0, 3.0)}), fill=fill)
+    assert (booking.orders, booking.journal) == ((), ())
 
 
 def ordered(*weights: tuple[str, float], of: str = "YES") -> Decision:
@@ -100,27 +95,23 @@ def ordered(*weights: tuple[str, float], of: str = "YES") -> Decision:
         (Decision((Forecast("Z", 0.5),)), "market 'Z' is none of this portfolio"),
         (Decision((Forecast("A", 1.5),)), "the probability is 1.5"),
         (Decision((Forecast("A", 0.5), Forecast("A", 0.6))), "has 2 probabilities"),
-        (
-            Decision(orders=(Order(side("A"), 0.5, "weight"), Order(side("A", "NO"), 0.5, "weight"))),
-            "both sides of market 'A'",
-        ),
+        (Decision(orders=(*ordered(("A", 0.5)).orders, *ordered(("A", 0.5), of="NO").orders)), "both sides of market"),
     ],
 )
 def test_the_booking_checks_what_any_strategy_says(decision: Decision, why: str) -> None:
     with pytest.raises(AnswerError) as caught:
-        pending(decision)
+        booked(decision)
     assert why in str(caught.value)
 
 
 def test_the_booking_scales_what_a_strategy_overweighs_and_keeps_what_it_said() -> None:
-    view = view_of()
     decision = ordered(("A", 0.8), ("B", 0.8))
-    booking = PortfolioWeights().book(decision, view, view.account, view.prices, FillModel())
+    booking = booked(decision)
     assert [order.order.amount for order in booking.orders] == [0.5, 0.5]
     assert [order.asked for order in booking.orders] == [0.8, 0.8]
     assert booking.scale == pytest.approx(1 / 1.6)
     with pytest.raises(AnswerError, match=r"lower them by 0\.6 in total"):
-        pending(decision, game=PortfolioWeights(overweight="refuse"))
+        booked(decision, overweight="refuse")
 
 
 def test_a_weight_on_no_asset_of_the_view_is_a_mistake_of_the_strategy() -> None:
@@ -128,8 +119,20 @@ def test_a_weight_on_no_asset_of_the_view_is_a_mistake_of_the_strategy() -> None
         view_of().orders({"Z_Yes": 0.5})
 
 
-def universe(volumes_24h: Mapping[str, tuple[float | None, ...]]) -> tuple[str, ...]:
-    """Return the markets that are played, of events whose markets traded so much in a day."""
+@pytest.mark.parametrize(
+    ("volumes_24h", "played"),
+    [
+        ({"a": (5.0, 90.0), "b": (70.0, 80.0), "c": (None, 85.0)}, "a1 c1 b1"),
+        # An unknown volume comes last, and ties go by id.
+        ({"c": (None,), "b": (7.0,), "a": (7.0,), "d": (0.0,)}, "a0 b0 d0 c0"),
+        # Crypto, and markets without an end.
+        ({f"bitcoin-{n}-": (float(n),) for n in range(10, 22)}, " ".join(f"bitcoin-{n}-0" for n in range(21, 11, -1))),
+    ],
+)
+def test_the_universe_is_the_ten_most_traded_markets_of_the_day_one_an_event(
+    volumes_24h: dict[str, tuple[float | None, ...]], played: str
+) -> None:
+    """Events are named by id and by question; a market after its event and its place in it."""
     events = [
         Event(
             name,
@@ -143,17 +146,5 @@ def universe(volumes_24h: Mapping[str, tuple[float | None, ...]]) -> tuple[str, 
         for name, volumes in volumes_24h.items()
     ]
     rules = PortfolioWeights().select(SelectionRules(crypto=packaged_crypto_words()))
-    return tuple(market.id for event in select(events, rules, AT).selected for market in event.markets)
-
-
-def test_the_universe_is_the_most_traded_markets_of_the_day_one_an_event() -> None:
-    assert universe({"a": (5.0, 90.0), "b": (70.0, 80.0), "c": (None, 85.0)}) == ("a1", "c1", "b1")
-
-
-def test_an_unknown_volume_comes_last_and_ties_go_by_id() -> None:
-    assert universe({"c": (None,), "b": (7.0,), "a": (7.0,), "d": (0.0,)}) == ("a0", "b0", "d0", "c0")
-
-
-def test_the_universe_has_ten_markets_crypto_and_those_without_an_end_among_them() -> None:
-    listed = {f"Bitcoin {number:02d}": (float(number),) for number in range(12)}
-    assert universe(listed) == tuple(f"Bitcoin {number:02d}0" for number in range(11, 1, -1))
+    selected = select(events, rules, AT).selected
+    assert [market.id for event in selected for market in event.markets] == played.split()

@@ -8,7 +8,7 @@ import pytest
 
 from predibot.domain.account import Account, JournalRow, Position
 from predibot.domain.account_past import AccountPast
-from predibot.domain.decision import Booking
+from predibot.domain.decision import BookedOrder, Booking
 from predibot.domain.price import Instrument, Price, Quote
 from predibot.games.accounts import account_of
 from predibot.games.fills import FillModel
@@ -52,11 +52,16 @@ def shares(account: Account) -> dict[str, float]:
     return {instrument.id: round(held.shares, 6) for instrument, held in account.positions.items()}
 
 
+def order_of(booking: Booking, name: str) -> BookedOrder:
+    (found,) = [each for each in booking.orders if each.order.instrument == side(name)]
+    return found
+
+
 def test_three_days_of_the_published_portfolio() -> None:
     portfolio, weights = Portfolio(), {"Q1_Yes": 0.25, "Q2_No": 0.15, "CASH": 0.6}
     # NO of Q2 costs .93.
     portfolio.decide(weights, {"Q1": 0.05, "Q2": 0.07})
-    assert portfolio.account.cash_usd == pytest.approx(300.0)
+    assert portfolio.account.cash_usd == pytest.approx(300.0, abs=1e-9)
     assert shares(portfolio.account) == {"Q1:YES": 2500.0, "Q2:NO": 80.645161}
     portfolio.decide(weights, {"Q1": 0.10, "Q2": 0.07})
     assert portfolio.account.cash_usd == pytest.approx(375.0)
@@ -65,8 +70,8 @@ def test_three_days_of_the_published_portfolio() -> None:
     booking = portfolio.decide({"Q3_Yes": 0.5, "CASH": 0.5}, {"Q1": 0.10, "Q2": 0.07, "Q3": None})
     assert portfolio.account.cash_usd == pytest.approx(625.0)
     assert portfolio.account.positions == {}
-    (unfilled,) = [each for each in booking.orders if each.order.instrument == side("Q3")]
-    assert (unfilled.status, unfilled.fills) == ("expired", ())
+    unfilled = order_of(booking, "Q3")
+    assert (unfilled.status, unfilled.fills, unfilled.order.amount) == ("expired", (), 0.5)
     assert "no price" in unfilled.note
 
 
@@ -79,8 +84,9 @@ def bought(instrument: Instrument, number: float, price: float, cash_usd: float)
 
 def test_what_has_no_price_is_kept_whatever_is_asked_for_and_sold_at_no_price() -> None:
     portfolio = bought(side("A"), 1000.0, 0.5, 0.0)
-    for weights in ({"CASH": 1.0}, {"B_Yes": 1.0}, {"A_Yes": 0.1}):
-        portfolio.decide(weights, {"A": None, "B": 0.4}, last={side("A"): 0.5})
+    for weights in ({"CASH": 1.0}, {"B_Yes": 1.0}, {"A_Yes": 0.1}, {"A_Yes": 1.0}):
+        order = order_of(portfolio.decide(weights, {"A": None, "B": 0.4}, last={side("A"): 0.5}), "A")
+        assert (order.status, "no price" in order.note) == ("expired", True)
         assert portfolio.account.positions == {side("A"): Position(1000.0, 500.0)}
         assert portfolio.account.cash_usd == 0.0
 

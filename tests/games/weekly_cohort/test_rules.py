@@ -27,14 +27,14 @@ def test_it_keeps_the_contract_of_games() -> None:
     game: Game = V2
     assert (game.name, game.stake_usd, V1.terms.version) == ("weekly_cohort", 10_000.0, "v1")
     assert make_game("weekly_cohort", methodology="v1") == V1
-    with pytest.raises(UsageError, match="no methodology"):
-        WeeklyCohort("v3")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="take v2 to choose universe or fees"):
-        WeeklyCohort("v1", fees=True)
-    with pytest.raises(UsageError, match="weeks is of v1"):
-        WeeklyCohort("v2", weeks=3)
-    with pytest.raises(UsageError, match="1 to 520 weeks"):
-        WeeklyCohort("v1", weeks=521)
+    for version, more, said in (
+        ("v3", {}, "no methodology"),
+        ("v1", {"fees": True}, "take v2 to choose universe or fees"),
+        ("v2", {"weeks": 3}, "weeks is of v1"),
+        ("v1", {"weeks": 521}, "1 to 520 weeks"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            WeeklyCohort(version, **more)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="no cohort with an account"):
         V2.view(Subject("event", "e"), [], venue="toy")
 
@@ -66,8 +66,10 @@ def test_v1_has_no_fees_and_bets_at_the_displayed_price() -> None:
     assert (player.cash_usd, account_of(player.journal).fees_usd) == (8_500.0, 0.0)
     (shown,) = player.view(market).positions
     assert (shown.shares, shown.price and shown.price.source) == (150_000.0, "displayed")
-    # At the middle of .011, and each of 136,364 shares costs .05 x .011 x .989 more.
-    assert costly.cash_usd == pytest.approx(8_500.0 - 1_500.0 * 0.05 * 0.989)
+    # At the middle of .011, and each of 136,364 shares costs .05 x .011 x .989 more, which is written.
+    fees_usd = 1_500.0 * 0.05 * 0.989
+    assert costly.cash_usd == pytest.approx(8_500.0 - fees_usd)
+    assert account_of(costly.journal).fees_usd == pytest.approx(fees_usd)
     (against,) = Player(V1).book(bets(("m", "NO", 99.0)), market).journal
     assert against.shares == pytest.approx(100.0)
 
@@ -75,17 +77,14 @@ def test_v1_has_no_fees_and_bets_at_the_displayed_price() -> None:
 # The accepted examples.
 
 
-def test_a_hundred_dollars_at_forty_cents_are_250_shares() -> None:
+@pytest.mark.parametrize(("price", "side"), [(0.4, "YES"), (0.6, "NO")])
+def test_a_hundred_dollars_at_forty_cents_are_250_shares(price: float, side: str) -> None:
     player = Player()
-    booking = player.bet(0.4, 100)
-    assert booking.orders[0].fills[0].shares == 250.0
+    booking = player.bet(price, 100, side)
+    (fill,) = booking.orders[0].fills
+    # NO costs what YES lacks to a dollar.
+    assert (fill.price, fill.shares) == (price if side == "YES" else 1 - price, pytest.approx(250.0, abs=1e-9))
     assert (player.cash_usd, booking.unallocated_usd) == (9_900.0, 9_900.0)
-
-
-def test_no_costs_what_yes_lacks_to_a_dollar() -> None:
-    booking = Player().bet(0.6, 100, "NO")
-    assert booking.orders[0].fills[0].price == 1 - 0.6
-    assert booking.orders[0].fills[0].shares == pytest.approx(250.0, abs=1e-9)
 
 
 def test_forty_per_cent_sold_at_the_price_of_the_purchase_bring_forty_dollars() -> None:
@@ -224,14 +223,6 @@ def test_a_second_sale_of_a_position_is_of_what_the_first_one_leaves() -> None:
     player.bet(0.5, 100.0)
     booking = player.book(sells(("p1", 40), ("p1", 50)), a_market("m"))
     assert [order.fills[0].shares for order in booking.orders] == [-80.0, -60.0]
-
-
-def test_fees_are_charged_and_written() -> None:
-    player = Player(V2)
-    market = replace(a_market("m"), fees=FeeSchedule(0.04))
-    player.book(bets(("m", "YES", 100.0)), market)
-    # 200 shares at .04 x .25 each.
-    assert (player.cash_usd, account_of(player.journal).fees_usd) == (pytest.approx(9_898.0), pytest.approx(2.0))
 
 
 def test_the_cash_before_a_leg_is_less_by_the_fees_of_those_before() -> None:
