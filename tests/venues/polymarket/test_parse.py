@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from predibot.domain.event import Event, Market, OrderTerms, Skip
 from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
-from predibot.venues.polymarket.parse import (
-    PAYLOADS,
-    parse_event,
-    parse_market,
-    parse_resolution,
-    tokens_of,
-)
+from predibot.venues.polymarket.parse import PAYLOADS, parse_event, parse_market, parse_resolution, tokens_of
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, paid, settled_payload
 
 
@@ -25,6 +19,13 @@ def parsed(payload: object) -> Market:
     market = parse_market(payload, quoted_at=NOW)
     assert isinstance(market, Market), market
     return market
+
+
+def event_of(*markets: dict[str, object], **changes: object) -> tuple[Event, list[Skip]]:
+    """Return an event that has to be readable, and what of it is not."""
+    event, skips = parse_event(event_payload(1, *markets, **changes), quoted_at=NOW)
+    assert event is not None
+    return event, list(skips)
 
 
 def reason(payload: object) -> str:
@@ -119,11 +120,11 @@ def test_fees_are_known_only_where_they_are_stated(fields: dict[str, object], fe
     assert parsed(market_payload(**fields)).fees == fees
 
 
-def test_an_event_keeps_its_readable_markets_and_names_the_others() -> None:
-    event, skips = parse_event(event_payload(1, market_payload(1), market_payload(2, bestBid=7)), quoted_at=NOW)
-    assert event is not None
+@pytest.mark.parametrize("second", [market_payload(2, bestBid=7), market_payload(1)], ids=["unreadable", "twice"])
+def test_an_event_keeps_its_readable_markets_and_names_the_others(second: dict[str, object]) -> None:
+    event, skips = event_of(market_payload(1), second)
     assert [market.id for market in event.markets] == ["1"]
-    assert [(skip.kind, skip.id, skip.event_id) for skip in skips] == [("market", "2", "1")]
+    assert [(skip.kind, skip.id, skip.event_id) for skip in skips] == [("market", second["id"], "1")]
 
 
 def test_an_event_that_cannot_be_read_is_one_skip() -> None:
@@ -133,21 +134,13 @@ def test_an_event_that_cannot_be_read_is_one_skip() -> None:
 
 
 def test_a_market_without_an_end_has_that_of_its_event() -> None:
-    event, _ = parse_event(event_payload(1, market_payload(1, endDate=None)), quoted_at=NOW)
-    assert event is not None
+    event, _ = event_of(market_payload(1, endDate=None))
     assert event.markets[0].closes_at == event.closes_at == datetime(2026, 3, 2, tzinfo=UTC)
-
-
-def test_a_market_listed_twice_is_taken_once_and_said() -> None:
-    event, skips = parse_event(event_payload(1, market_payload(1), market_payload(1)), quoted_at=NOW)
-    assert event is not None
-    assert (len(event.markets), len(skips)) == (1, 1)
 
 
 def test_the_payload_is_kept_verbatim_in_canonical_form() -> None:
     payload = event_payload(1, unknown="\ud800 ü")
-    event, _ = parse_event(payload, quoted_at=NOW)
-    assert event is not None
+    event, _ = event_of(unknown="\ud800 ü")
     assert json.loads(event.payload) == payload
     assert event.payload == json.dumps(payload, sort_keys=True, separators=(",", ":"))
 
@@ -180,14 +173,11 @@ def test_results_are_found_as_deep_as_json_goes() -> None:
     deep: object = {"eventMetadata": {"finalPrice": 1}}
     for _ in range(300):
         deep = [{"a": deep}]
-    event, _ = parse_event(event_payload(1, deep=deep), quoted_at=NOW)
-    assert event is not None
-    assert "finalPrice" not in event.payload
+    assert "finalPrice" not in event_of(deep=deep)[0].payload
 
 
 def test_a_number_that_json_does_not_have_skips_its_market_and_spoils_no_payload() -> None:
-    event, skips = parse_event(event_payload(1, market_payload(1, bestBid=float("nan"))), quoted_at=NOW)
-    assert event is not None
+    event, skips = event_of(market_payload(1, bestBid=float("nan")))
     assert (event.markets, len(skips)) == ((), 1)
     assert json.loads(event.payload, parse_constant=pytest.fail)
 
@@ -264,21 +254,10 @@ def test_no_price_settles_an_open_market(prices: str, closed: object) -> None:
     assert paid(market_payload(closed=closed, outcomePrices=prices, umaResolutionStatuses=status)) is None
 
 
-def test_a_settlement_counts_from_the_instant_the_venue_states() -> None:
-    at = datetime(2026, 2, 10, 20, 56, 36, tzinfo=UTC)
-    assert parse_resolution(settled_payload(), first_seen_at=NOW) == Resolution(1.0, at, "venue", at)
-
-
 @pytest.mark.parametrize("closed_time", [None, "", "0001-01-01T00:00:00Z"])
 def test_a_settlement_without_an_instant_counts_from_first_sight(closed_time: object) -> None:
     resolution = parse_resolution(settled_payload(closedTime=closed_time), first_seen_at=NOW)
     assert resolution == Resolution(1.0, NOW, "first_sight", NOW)
-
-
-def test_a_settlement_that_cannot_be_read_is_a_skip() -> None:
-    skip = parse_resolution(settled_payload(4, closedTime="yesterday"), first_seen_at=NOW)
-    assert isinstance(skip, Skip)
-    assert (skip.kind, skip.id) == ("resolution", "4")
 
 
 ANYTHING = st.recursive(
@@ -316,8 +295,7 @@ def test_a_market_of_more_than_two_outcomes_has_a_price_for_each_and_none_for_ye
         "outcomePrices": '["0.5", "1", "0"]',
         "clobTokenIds": '["1", "2", "3"]',
     }
-    market = parse_market(market_payload(1, **said), quoted_at=NOW)
-    assert isinstance(market, Market)
+    market = parsed(market_payload(1, **said))
     assert (market.quote, market.is_named, market.ref.token_ids) == (None, True, ("1", "2", "3"))
     # What its fields bid and ask, of which outcome it is nobody says.
     assert market.outcome_quotes == tuple(Quote(at=NOW, displayed=price) for price in (0.5, 1.0, 0.0))
@@ -334,8 +312,7 @@ def test_a_market_of_more_than_two_outcomes_has_a_price_for_each_and_none_for_ye
     ],
 )
 def test_all_that_was_ever_traded_is_read_where_it_is_stated(changes: dict[str, object], volume_usd: object) -> None:
-    market = parse_market(market_payload(1, **changes), quoted_at=NOW)
-    assert isinstance(market, Market) and market.volume_usd == volume_usd
+    assert parsed(market_payload(1, **changes)).volume_usd == volume_usd
 
 
 @pytest.mark.parametrize(

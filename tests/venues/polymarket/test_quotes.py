@@ -8,9 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
+from predibot.domain.event import Event
 from predibot.domain.price import Depth, Level, Quote
 from predibot.errors import VenueChanged
-from predibot.venues.polymarket.parse import parse_book, parse_event
+from predibot.venues.polymarket.parse import parse_event
 from tests.venues.payloads import NOW, event_payload, market_payload, settled_payload, venue_of
 
 
@@ -39,11 +40,18 @@ def venue_answer(event: object, *books: dict[str, object]) -> Callable[[httpx.Re
     return answer
 
 
+def known(*markets: dict[str, object]) -> Event:
+    """Return an event as it was chosen, of one market unless others are given."""
+    event, _ = parse_event(event_payload(1, *markets), quoted_at=NOW)
+    assert event is not None
+    return event
+
+
 def quotes_of(event: dict[str, object], *books: dict[str, object]) -> dict[str, Quote]:
     """Return the fresh quotes of an event."""
-    known, _ = parse_event(event, quoted_at=NOW)
-    assert known is not None
-    return dict(venue_of(venue_answer(event, *books))[0].quotes(known))
+    chosen, _ = parse_event(event, quoted_at=NOW)
+    assert chosen is not None
+    return dict(venue_of(venue_answer(event, *books))[0].quotes(chosen))
 
 
 def test_bid_and_ask_come_from_the_book_and_the_rest_from_the_listing() -> None:
@@ -75,26 +83,22 @@ def test_a_token_without_a_book_keeps_no_old_bid_and_ask() -> None:
     assert quotes_of(event_payload(1)) == {"1": Quote(at=NOW, displayed=0.41, last=0.43)}
 
 
-def test_a_market_that_closed_meanwhile_has_no_quote() -> None:
-    event, _ = parse_event(event_payload(1, market_payload(1), market_payload(2)), quoted_at=NOW)
-    now = event_payload(1, market_payload(1), settled_payload(2))
-    assert event is not None
-    assert set(venue_of(venue_answer(now, book_payload("10"), book_payload("20")))[0].quotes(event)) == {"1"}
-    assert venue_of(venue_answer(now | {"closed": True}))[0].quotes(event) == {}
-
-
-def test_a_market_that_takes_no_orders_meanwhile_has_no_quote() -> None:
-    event, _ = parse_event(event_payload(1, market_payload(1), market_payload(2)), quoted_at=NOW)
-    now = event_payload(1, market_payload(1, acceptingOrders=True), market_payload(2, acceptingOrders=False))
-    assert event is not None
-    assert set(venue_of(venue_answer(now, book_payload("10"), book_payload("20")))[0].quotes(event)) == {"1"}
-
-
-def test_only_markets_of_the_event_as_it_was_chosen_are_quoted() -> None:
-    event, _ = parse_event(event_payload(1, market_payload(1)), quoted_at=NOW)
-    now = event_payload(1, market_payload(1), market_payload(2))
-    assert event is not None
-    assert set(venue_of(venue_answer(now, book_payload("10"), book_payload("20")))[0].quotes(event)) == {"1"}
+@pytest.mark.parametrize(
+    ("chosen", "now", "quoted"),
+    [
+        (2, event_payload(1, market_payload(1), settled_payload(2)), {"1"}),
+        (2, event_payload(1, market_payload(1), settled_payload(2), closed=True), set()),
+        (2, event_payload(1, market_payload(1, acceptingOrders=True), market_payload(2, acceptingOrders=False)), {"1"}),
+        (1, event_payload(1, market_payload(1), market_payload(2)), {"1"}),
+    ],
+    ids=["closed meanwhile", "all closed", "takes no orders", "came later"],
+)
+def test_what_can_be_traded_of_the_event_as_it_was_chosen_is_quoted(
+    chosen: int, now: dict[str, object], quoted: set[str]
+) -> None:
+    event = known(*(market_payload(number) for number in range(1, chosen + 1)))
+    venue, _ = venue_of(venue_answer(now, book_payload("10"), book_payload("20")))
+    assert set(venue.quotes(event)) == quoted
 
 
 def test_a_market_without_tokens_keeps_the_bid_and_ask_of_the_listing() -> None:
@@ -123,30 +127,19 @@ def test_a_book_that_cannot_be_read_is_a_changed_venue(book: dict[str, object]) 
 
 @pytest.mark.parametrize("broken", [None, 7, {}, book_payload("10", asks=7), book_payload("10", bids=[None])])
 def test_a_book_that_cannot_be_read_costs_no_other_market_its_quote(broken: Any) -> None:
-    event, _ = parse_event(event_payload(1, market_payload(1), market_payload(2)), quoted_at=NOW)
-    assert event is not None
-
-    def answer(request: httpx.Request) -> object:
-        return event_payload(1, market_payload(1), market_payload(2)) if request.method == "GET" else answers
-
-    answers = [broken, book_payload("20")]
-    quotes = venue_of(answer)[0].quotes(event)
+    markets = market_payload(1), market_payload(2)
+    listed, books = event_payload(1, *markets), [broken, book_payload("20")]
+    venue, _ = venue_of(lambda request: listed if request.method == "GET" else books)
+    quotes = venue.quotes(known(*markets))
     assert (quotes["1"].bid, quotes["1"].displayed, quotes["2"].bid) == (None, 0.41, 0.44)
 
 
-def test_an_order_book_is_sorted_best_first() -> None:
-    _, book = parse_book(book_payload("10"))
-    assert [level.price for level in book.bids] == [0.44, 0.01]
-    assert [level.price for level in book.asks] == [0.47, 0.99]
-
-
 def test_a_market_whose_yes_is_the_second_outcome_here_is_quoted_from_its_side() -> None:
-    known, _ = parse_event(event_payload(1), quoted_at=NOW)
-    assert known is not None
-    market = known.markets[0]
+    event = known()
+    (market,) = event.markets
     turned = replace(market, ref=replace(market.ref, token_ids=tuple(reversed(market.ref.token_ids))))
     venue, _ = venue_of(venue_answer(event_payload(1), book_payload("10")))
-    (quote,) = venue.quotes(replace(known, markets=(turned,))).values()
+    (quote,) = venue.quotes(replace(event, markets=(turned,))).values()
     assert [quote.bid, quote.ask, quote.displayed, quote.last] == pytest.approx([0.53, 0.56, 0.59, 0.57])
     assert quote.depth is not None
     assert [level.price for level in (*quote.depth.bids, *quote.depth.asks)] == pytest.approx([0.53, 0.01, 0.56, 0.99])
@@ -174,35 +167,33 @@ def test_each_of_more_than_two_outcomes_is_quoted_from_its_own_book_by_its_instr
 
 def test_tokens_in_another_order_and_tokens_that_came_later_find_the_same_outcome() -> None:
     listed = market_payload(1, **NAMED)
-    event, _ = parse_event(event_payload(1, listed), quoted_at=NOW)
-    assert event is not None
-    (known,) = event.markets
+    event = known(listed)
+    (market,) = event.markets
     venue, _ = venue_of(venue_answer(event_payload(1, listed), book_payload("103")))
-    turned = replace(known, ref=replace(known.ref, token_ids=("103", "102", "101")))
+    turned = replace(market, ref=replace(market.ref, token_ids=("103", "102", "101")))
     fresh = turned.with_quotes(venue.quotes(replace(event, markets=(turned,))))
     assert [quote and (quote.bid, quote.displayed) for quote in fresh.outcome_quotes] == [
         (0.44, 0.25),
         (None, 0.0),
         (None, 0.5),
     ]
-    young = replace(known, ref=replace(known.ref, token_ids=()))
+    young = replace(market, ref=replace(market.ref, token_ids=()))
     fresh = young.with_quotes(venue.quotes(replace(event, markets=(young,))))
     assert [quote and quote.displayed for quote in fresh.outcome_quotes] == [0.5, 0.0, 0.25]
 
 
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_book_that_is_refused_costs_itself_and_all_of_them_the_quotes(status: int) -> None:
-    event, _ = parse_event(event_payload(1, market_payload(1), market_payload(2)), quoted_at=NOW)
-    assert event is not None
+    markets = market_payload(1), market_payload(2)
 
     def quotes(*refused: str) -> dict[str, Quote]:
         def answer(request: httpx.Request) -> object:
             if request.method == "GET":
-                return event_payload(1, market_payload(1), market_payload(2))
+                return event_payload(1, *markets)
             asked = [entry["token_id"] for entry in json.loads(request.content)]
             return httpx.Response(status) if {*refused} & {*asked} else [book_payload(each) for each in asked]
 
-        return dict(venue_of(answer)[0].quotes(event))
+        return dict(venue_of(answer)[0].quotes(known(*markets)))
 
     found = quotes("10")
     assert (found["1"].bid, found["2"].bid) == (None, 0.44)

@@ -74,11 +74,6 @@ def test_settled_markets_are_found_and_open_ones_are_absent() -> None:
     }
 
 
-def test_a_market_that_only_stopped_trading_is_absent() -> None:
-    venue, _ = venue_of(gamma_of(settled_payload(1, '["0.9995", "0.0005"]'), settled_payload(2, '["0", "0"]')))
-    assert venue.resolutions(refs(1, 2), as_of=NOW).found == {}
-
-
 def test_many_markets_are_asked_for_in_batches() -> None:
     venue, asked = venue_of(gamma_of(*(settled_payload(number) for number in range(120))))
     assert len(venue.resolutions(refs(*range(120), *range(120)), as_of=NOW).found) == 120
@@ -142,32 +137,35 @@ def test_a_market_whose_yes_is_the_second_outcome_here_is_paid_the_rest() -> Non
     assert paid == {(first, second): 1.0, (second, first): 0.0, (): 1.0}
 
 
-def test_payouts_go_by_the_tokens_that_are_known() -> None:
-    said = {"outcomes": '["A", "B", "C"]', "clobTokenIds": '["11", "12", "13"]'}
-    venue, _ = venue_of(gamma_of(settled_payload(1, '["0", "0", "1"]', **said)))
-    for tokens, payouts in (
+THREE = settled_payload(1, '["0", "0", "1"]', outcomes='["A", "B", "C"]', clobTokenIds='["11", "12", "13"]')
+
+
+@pytest.mark.parametrize(
+    ("tokens", "payouts"),
+    [
         (("11", "12", "13"), (0.0, 0.0, 1.0)),
         (("13", "11", "12"), (1.0, 0.0, 0.0)),
         ((), (0.0, 0.0, 1.0)),
-    ):
-        (found,) = venue.resolutions([MarketRef("1", None, tokens)], as_of=NOW).found["1"]
-        assert found.payouts == payouts and found.payout_yes == payouts[0]
+    ],
+)
+def test_payouts_go_by_the_tokens_that_are_known(tokens: tuple[str, ...], payouts: tuple[float, ...]) -> None:
+    venue, _ = venue_of(gamma_of(THREE))
+    (found,) = venue.resolutions([MarketRef("1", None, tokens)], as_of=NOW).found["1"]
+    assert found.payouts == payouts and found.payout_yes == payouts[0]
 
 
-def test_another_number_of_outcomes_than_is_known_settles_nothing_and_is_told() -> None:
-    said = {"outcomes": '["A", "B", "C"]', "clobTokenIds": '["11", "12", "13"]'}
-    venue, _ = venue_of(gamma_of(settled_payload(1, '["0", "0", "1"]', **said)))
-    page = venue.resolutions([MarketRef("1", None, ("11", "12"))], as_of=NOW)
-    assert not page.found and [skip.reason for skip in page.skipped] == ["it pays 3 outcomes, and it is known with 2"]
-
-
-def test_a_market_whose_tokens_are_all_others_is_skipped_and_not_paid_by_place() -> None:
-    venue, _ = venue_of(gamma_of(settled_payload(1)))
-    page = venue.resolutions([MarketRef("1", None, ("98", "99"))], as_of=NOW)
-    assert (page.found, [skip.reason for skip in page.skipped]) == (
-        {},
-        ["its tokens are others than those it is known by"],
-    )
+@pytest.mark.parametrize(
+    ("payload", "tokens", "why"),
+    [
+        (THREE, ("11", "12"), "it pays 3 outcomes, and it is known with 2"),
+        (settled_payload(1), ("98", "99"), "its tokens are others than those it is known by"),
+    ],
+)
+def test_a_market_that_is_known_otherwise_is_skipped_and_not_paid_by_place(
+    payload: dict[str, object], tokens: tuple[str, str], why: str
+) -> None:
+    page = venue_of(gamma_of(payload))[0].resolutions([MarketRef("1", None, tokens)], as_of=NOW)
+    assert (page.found, [skip.reason for skip in page.skipped]) == ({}, [why])
 
 
 def refusing(*bad: str, status: int = 422, most: int = 100) -> Callable[[httpx.Request], object]:
