@@ -46,20 +46,21 @@ def serving(answer: Callable[[socket.socket, int], None]) -> Iterator[str]:
         listener.close()
 
 
+def drip_for_ever(connection: socket.socket, beginning: bytes, more: bytes) -> None:
+    connection.sendall(HEAD + beginning)
+    for _ in range(3000):
+        connection.sendall(more)
+        time.sleep(0.02)
+
+
 def drip(connection: socket.socket, number: int) -> None:
     """Send a byte now and then for ever."""
-    connection.sendall(HEAD + b"Content-Length: 100000\r\n\r\n[")
-    for _ in range(3000):
-        connection.sendall(b"1,")
-        time.sleep(0.02)
+    drip_for_ever(connection, b"Content-Length: 100000\r\n\r\n[", b"1,")
 
 
 def drip_headers(connection: socket.socket, number: int) -> None:
     """Send a header that never ends."""
-    connection.sendall(HEAD + b"X-Padding: ")
-    for _ in range(3000):
-        connection.sendall(b"a")
-        time.sleep(0.02)
+    drip_for_ever(connection, b"X-Padding: ", b"a")
 
 
 def cut_once(connection: socket.socket, number: int) -> None:
@@ -74,18 +75,11 @@ def cut_without_length_once(connection: socket.socket, number: int) -> None:
     connection.sendall(HEAD + b"Connection: close\r\n\r\n" + (b'{"events": []}' if number else b'{"events"'))
 
 
-def test_a_dripping_body_ends_at_the_deadline() -> None:
-    with serving(drip) as url, VenueClient(deadline_seconds=0.3) as client:
+@pytest.mark.parametrize(("answer", "said"), [(drip, "and no end"), (drip_headers, "no whole answer")])
+def test_an_answer_that_drips_ends_at_the_deadline(answer: Callable[[socket.socket, int], None], said: str) -> None:
+    with serving(answer) as url, VenueClient(deadline_seconds=0.3) as client:
         started = time.monotonic()
-        with pytest.raises(VenueUnavailable, match="and no end"):
-            client.get(url)
-        assert time.monotonic() - started < 30
-
-
-def test_a_dripping_header_ends_at_the_deadline() -> None:
-    with serving(drip_headers) as url, VenueClient(deadline_seconds=0.3) as client:
-        started = time.monotonic()
-        with pytest.raises(VenueUnavailable, match="no whole answer"):
+        with pytest.raises(VenueUnavailable, match=said):
             client.get(url)
         assert time.monotonic() - started < 30
 

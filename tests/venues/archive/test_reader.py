@@ -91,35 +91,35 @@ def test_quotes_are_as_old_as_their_snapshot(make_archive: MakeArchive) -> None:
     assert market.quote == Quote(at=NOW, bid=0.4, ask=0.42, displayed=0.41, last=0.43)
 
 
-def test_quotes_older_than_a_day_come_from_the_price_history(make_archive: MakeArchive) -> None:
-    as_of, point = NOW + DAY + HOUR, NOW + 2 * HOUR
-    archive = make_archive(prices={"10": history_of((at(NOW), 0.1), (at(point), 0.2), (at(as_of) + 1, 0.3))})
-    assert archive.events(as_of).events[0].markets[0].quote == Quote(at=point, history=0.2)
+AS_OF = NOW + DAY + HOUR
+"""When quotes of a snapshot are too old."""
 
 
-@pytest.mark.parametrize(("age", "quoted"), [(DAY, True), (DAY + timedelta(seconds=1), False)])
-def test_a_price_of_the_history_is_a_quote_for_a_day(make_archive: MakeArchive, age: timedelta, quoted: bool) -> None:
-    as_of = NOW + 3 * DAY
-    archive = make_archive(prices={"10": history_of((at(as_of - age), 0.2))})
-    assert (archive.events(as_of).events[0].markets[0].quote is not None) is quoted
+@pytest.mark.parametrize(
+    ("token", "points", "quote"),
+    [
+        ("10", [(NOW, 0.1), (NOW + 2 * HOUR, 0.2), (AS_OF + timedelta(seconds=1), 0.3)], (NOW + 2 * HOUR, 0.2)),
+        ("10", [(AS_OF - DAY, 0.2)], (AS_OF - DAY, 0.2)),
+        ("10", [(AS_OF - DAY - timedelta(seconds=1), 0.2)], None),
+        # NO alone has a history.
+        ("11", [(NOW + DAY, 0.7)], None),
+    ],
+)
+def test_quotes_older_than_a_day_come_from_a_day_of_the_price_history(
+    make_archive: MakeArchive, token: str, points: list[tuple[datetime, float]], quote: tuple[datetime, float] | None
+) -> None:
+    archive = make_archive(prices={token: history_of(*((at(instant), price) for instant, price in points))})
+    event = archive.events(AS_OF).events[0]
+    assert event.markets[0].quote == (quote and Quote(at=quote[0], history=quote[1]))
+    assert archive.quotes(event).keys() == ({"1"} if quote else set())
 
 
-def test_without_history_an_old_snapshot_has_no_quotes(make_archive: MakeArchive) -> None:
-    archive = make_archive(prices={"11": history_of((at(NOW + DAY), 0.7))})
-    event = archive.events(NOW + DAY + HOUR).events[0]
-    assert event.markets[0].quote is None
-    assert archive.quotes(event) == {}
-
-
-def test_a_market_settled_since_its_snapshot_is_closed(make_archive: MakeArchive) -> None:
-    archive = make_archive(resolutions={condition_of(1): paid(NOW + HOUR)})
-    closed = [archive.events(as_of).events[0].markets[0].closed for as_of in (NOW, NOW + HOUR)]
-    assert closed == [False, True]
-
-
-def test_closed_events_of_a_snapshot_say_so(make_archive: MakeArchive) -> None:
-    event = make_archive({NOW: [event_payload(1, settled_payload(1), closed=True)]}).events(NOW).events[0]
-    assert (event.closed, event.markets[0].closed) == (True, True)
+def test_what_was_closed_in_its_snapshot_or_settled_since_is_closed(make_archive: MakeArchive) -> None:
+    listed = [event_payload(1), event_payload(2, settled_payload(2), closed=True)]
+    archive = make_archive({NOW: listed}, resolutions={condition_of(1): paid(NOW + HOUR)})
+    (event, over), (later, _) = (archive.events(as_of).events for as_of in (NOW, NOW + HOUR))
+    assert [each.markets[0].closed for each in (event, later, over)] == [False, True, True]
+    assert [each.closed for each in (event, over)] == [False, True]
 
 
 def test_what_cannot_be_read_is_skipped_with_its_reason(make_archive: MakeArchive) -> None:
@@ -133,28 +133,23 @@ def test_what_cannot_be_read_is_skipped_with_its_reason(make_archive: MakeArchiv
 
 
 def test_one_event_is_found_as_it_was(make_archive: MakeArchive) -> None:
-    archive = make_archive({NOW: [event_payload(1), event_payload(2)]}, resolutions={condition_of(2): paid(NOW)})
+    listed = [event_payload(1), event_payload(2), event_payload(4, title="")]
+    archive = make_archive({NOW: listed}, resolutions={condition_of(2): paid(NOW)})
     event = archive.event("2", NOW)
     assert (event.title, event.markets[0].closed) == ("Event 2", True)
-    with pytest.raises(UsageError, match="no event '3' among its 2"):
+    with pytest.raises(UsageError, match="no event '3' among its 3"):
         archive.event("3", NOW)
-
-
-def test_an_event_that_cannot_be_read_is_a_changed_venue(make_archive: MakeArchive) -> None:
     with pytest.raises(VenueChanged, match="title"):
-        make_archive({NOW: [event_payload(1, title="")]}).event("1", NOW)
+        archive.event("4", NOW)
 
 
-def test_a_path_leaves_out_its_start_and_takes_its_end(make_archive: MakeArchive) -> None:
+def test_a_path_leaves_out_its_start_takes_its_end_and_of_two_prices_at_one_time_the_last(
+    make_archive: MakeArchive,
+) -> None:
     points = [(at(NOW + step * HOUR), step / 10) for step in range(6)]
-    archive = make_archive(prices={"10": history_of(*reversed(points))})
+    archive = make_archive(prices={"10": history_of(*reversed(points), points[3], (points[2][0], 0.9))})
     path = archive.price_path(yes_of(1), start=NOW + HOUR, until=NOW + 3 * HOUR)
-    assert [(at(point.at), point.price) for point in path.points] == points[2:4]
-
-
-def test_of_two_prices_at_one_time_the_last_counts(make_archive: MakeArchive) -> None:
-    archive = make_archive(prices={"10": history_of((at(NOW), 0.1), (at(NOW), 0.2))})
-    assert [point.price for point in archive.price_path(yes_of(1), start=NOW - DAY, until=NOW).points] == [0.2]
+    assert [(at(point.at), point.price) for point in path.points] == [(points[2][0], 0.9), points[3]]
 
 
 def test_each_side_reads_its_own_file_and_none_is_made_up(make_archive: MakeArchive) -> None:
@@ -183,17 +178,14 @@ def test_a_link_out_of_the_folder_is_refused(
         archive.events(NOW + 2 * DAY)
 
 
-def test_a_link_within_the_folder_is_followed(make_archive: MakeArchive, tmp_path: Path) -> None:
+def test_a_price_file_is_read_once_and_a_link_within_the_folder_followed(
+    make_archive: MakeArchive, tmp_path: Path
+) -> None:
     archive = make_archive(prices={"12": history_of((at(NOW), 0.5))})
     (tmp_path / "prices" / "10.json").symlink_to(tmp_path / "prices" / "12.json")
-    assert archive.price_path(yes_of(1), start=NOW - DAY, until=NOW).points
-
-
-def test_a_price_file_is_read_once(make_archive: MakeArchive, tmp_path: Path) -> None:
-    archive = make_archive(prices={"10": history_of((at(NOW), 0.5))})
     before = archive.price_path(yes_of(1), start=NOW - DAY, until=NOW)
-    (tmp_path / "prices" / "10.json").unlink()
-    assert archive.price_path(yes_of(1), start=NOW - DAY, until=NOW) == before
+    (tmp_path / "prices" / "12.json").unlink()
+    assert before.points and archive.price_path(yes_of(1), start=NOW - DAY, until=NOW) == before
 
 
 def test_resolutions_are_seen_from_when_they_were_known(make_archive: MakeArchive) -> None:
@@ -237,41 +229,18 @@ def test_a_snapshot_that_cannot_be_read_hides_no_resolution(make_archive: MakeAr
 def test_a_revision_is_seen_from_its_own_instant(make_archive: MakeArchive) -> None:
     first, second = paid(NOW, 1.0, effective_at=at(NOW)), paid(NOW, 0.0, effective_at=at(NOW + DAY))
     archive = make_archive(resolutions={condition_of(1): [second, first]})
-    payouts = [
-        [revision.payout_yes for revision in archive.resolutions([ref_of(1)], as_of=as_of).found["1"]]
-        for as_of in (NOW, NOW + DAY)
-    ]
-    assert payouts == [[1.0], [1.0, 0.0]]
+    for as_of, payouts in ((NOW, [1.0]), (NOW + DAY, [1.0, 0.0])):
+        found = archive.resolutions([ref_of(1)], as_of=as_of).found["1"]
+        assert [revision.payout_yes for revision in found] == payouts
 
 
 @pytest.mark.parametrize("alone", [{"resolved_at": None, "effective_at": at(NOW)}, {"effective_at": None}, {}])
 def test_the_instant_that_is_stated_stands_for_one_that_is_null(
     make_archive: MakeArchive, alone: dict[str, object]
 ) -> None:
-    (found,) = (
-        make_archive(resolutions={condition_of(1): paid(NOW, **alone)}).resolutions([ref_of(1)], as_of=NOW).found["1"]
-    )
+    archive = make_archive(resolutions={condition_of(1): paid(NOW, **alone)})
+    (found,) = archive.resolutions([ref_of(1)], as_of=NOW).found["1"]
     assert (found.settled_at, found.effective_at) == (NOW, NOW)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        7,
-        "x",
-        {},
-        paid(NOW, payouts=[0.0, 0.0]),
-        paid(NOW, payouts=[1.0]),
-        paid(NOW, payouts=None),
-        paid(NOW, resolved_at="x"),
-    ],
-)
-def test_a_resolution_that_cannot_be_read_is_a_skip(make_archive: MakeArchive, row: object) -> None:
-    page = make_archive(resolutions={condition_of(1): row, condition_of(2): paid(NOW)}).resolutions(
-        [ref_of(1), ref_of(2)], as_of=NOW
-    )
-    assert set(page.found) == {"2"}
-    assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "1")]
 
 
 def test_a_folder_that_is_no_archive_is_said_so(tmp_path: Path) -> None:
@@ -379,11 +348,21 @@ def test_recorded_payouts_are_one_an_outcome_with_their_revisions(make_archive: 
     assert found[-1].payout_yes is None and archive.event("1", NOW + HOUR).markets[0].closed
 
 
-@pytest.mark.parametrize("payouts", [[0.5, 0.5, 0.5], [1], [], None, [1, 0, "x"], [0.01] * 101])
-def test_payouts_that_name_no_winner_are_noted_and_settle_nothing(make_archive: MakeArchive, payouts: object) -> None:
-    row = {"resolved_at": at(NOW), "payouts": payouts}
-    page = make_archive(resolutions={condition_of(1): row}).resolutions([MarketRef("1", condition_of(1))], as_of=NOW)
-    assert not page.found and [skip.id for skip in page.skipped] == ["1"]
+@pytest.mark.parametrize(
+    "row",
+    [
+        *(7, "x", {}, paid(NOW, resolved_at="x")),
+        *(
+            paid(NOW, payouts=each)
+            for each in ([0.0, 0.0], [0.5, 0.5, 0.5], [1.0], [], None, [1, 0, "x"], [0.01] * 101)
+        ),
+    ],
+)
+def test_a_resolution_that_cannot_be_read_is_a_skip(make_archive: MakeArchive, row: object) -> None:
+    archive = make_archive(resolutions={condition_of(1): row, condition_of(2): paid(NOW)})
+    page = archive.resolutions([ref_of(1), ref_of(2)], as_of=NOW)
+    assert set(page.found) == {"2"}
+    assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "1")]
 
 
 def test_what_took_no_orders_when_it_was_recorded_has_no_quote(make_archive: MakeArchive) -> None:

@@ -61,11 +61,14 @@ def test_an_unfinished_snapshot_is_none(tmp_path: Path) -> None:
         Archive(tmp_path)
 
 
-def test_points_are_merged_and_what_is_recorded_stays(tmp_path: Path) -> None:
+def test_points_are_merged_what_is_recorded_stays_and_all_is_read_back(tmp_path: Path) -> None:
+    write_snapshot(tmp_path, NOW, [])
     assert merge_history(tmp_path, "10", [{"t": SECOND, "p": 0.1}, {"t": SECOND + 60, "p": 0.2}]) == 2
     assert merge_history(tmp_path, "10", [{"t": SECOND - 60, "p": "0.3"}, {"t": SECOND, "p": 0.9}]) == 1
     stored = json.loads((tmp_path / "prices" / "10.json").read_text())
     assert stored == json.loads(history_of((SECOND - 60, 0.3), (SECOND, 0.1), (SECOND + 60, 0.2)))
+    path = Archive(tmp_path).price_path(Instrument("polymarket", "binary_outcome", "10"), start=NOW - DAY, until=NOW)
+    assert [point.price for point in path.points] == [0.3, 0.1]
 
 
 def test_no_points_write_no_file(tmp_path: Path) -> None:
@@ -96,13 +99,6 @@ def test_a_link_out_of_the_archive_is_not_written_through(tmp_path: Path) -> Non
     assert files(outside) == []
 
 
-def test_a_merged_history_is_read_back(tmp_path: Path) -> None:
-    write_snapshot(tmp_path, NOW, [])
-    merge_history(tmp_path, "10", [{"t": SECOND, "p": 0.25}])
-    path = Archive(tmp_path).price_path(Instrument("polymarket", "binary_outcome", "10"), start=NOW - DAY, until=NOW)
-    assert [(point.at, point.price) for point in path.points] == [(NOW, 0.25)]
-
-
 def test_the_same_resolution_twice_is_stored_once(tmp_path: Path) -> None:
     rows = {condition_of(1): paid(1.0)}
     assert merge_resolutions(tmp_path, rows, seen_at=NOW + DAY) == 1
@@ -114,16 +110,12 @@ def test_the_same_resolution_twice_is_stored_once(tmp_path: Path) -> None:
 
 def test_a_corrected_payout_is_a_revision_from_when_it_was_seen(tmp_path: Path) -> None:
     write_snapshot(tmp_path, NOW, [])
-    merge_resolutions(tmp_path, {condition_of(1): paid(1.0)}, seen_at=NOW)
-    assert merge_resolutions(tmp_path, {condition_of(1): paid(0.0)}, seen_at=NOW + DAY) == 1
-    assert merge_resolutions(tmp_path, {condition_of(1): paid(1.0)}, seen_at=NOW + 2 * DAY) == 1
+    for days, payout in enumerate((1.0, 0.0, 1.0)):
+        assert merge_resolutions(tmp_path, {condition_of(1): paid(payout)}, seen_at=NOW + days * DAY) == 1
     archive, ref = Archive(tmp_path), MarketRef("1", condition_of(1))
-    known = [archive.resolutions([ref], as_of=NOW + days * DAY).found["1"] for days in range(3)]
-    assert [[revision.payout_yes for revision in revisions] for revisions in known] == [
-        [1.0],
-        [1.0, 0.0],
-        [1.0, 0.0, 1.0],
-    ]
+    for days in range(3):
+        known = archive.resolutions([ref], as_of=NOW + days * DAY).found["1"]
+        assert [revision.payout_yes for revision in known] == [1.0, 0.0, 1.0][: days + 1]
 
 
 def test_a_first_sight_later_than_the_settlement_is_kept(tmp_path: Path) -> None:

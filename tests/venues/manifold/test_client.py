@@ -142,15 +142,13 @@ def test_what_is_recorded_is_what_the_venue_wrote() -> None:
     assert [page for page in venue.raw_events() if page] == [[one]]
 
 
-@pytest.mark.parametrize("event_id", ["nothing", "../bets", "", "a-b", "x" * 200])
-def test_an_unknown_event_is_a_mistake_of_the_asker(event_id: str) -> None:
-    with pytest.raises(UsageError, match="knows no event"):
-        venue_of(served(binary()))[0].event(event_id, NOW)
-
-
-def test_an_event_of_another_kind_says_why_it_is_not_played() -> None:
-    with pytest.raises(UsageError, match="kind 'POLL'"):
-        venue_of(served(binary(outcomeType="POLL")))[0].event("abc", NOW)
+@pytest.mark.parametrize(
+    ("event_id", "said"),
+    [*((each, "knows no event") for each in ("nothing", "../bets", "", "a-b", "x" * 200)), ("poll", "kind 'POLL'")],
+)
+def test_an_unknown_event_is_a_mistake_of_the_asker(event_id: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        venue_of(served(binary(), binary("poll", outcomeType="POLL")))[0].event(event_id, NOW)
 
 
 def test_a_path_is_made_of_what_bets_moved() -> None:
@@ -177,13 +175,9 @@ def test_a_later_fill_of_an_order_changes_nothing_of_the_past() -> None:
     assert points_of([taker, order | {"fills": fills}]) == [*before, (later, 0.55)]
 
 
-def test_no_has_what_yes_lacks_and_the_start_is_left_out() -> None:
-    bets = [bet("c", NOW, 0.3), bet("b", NOW - DAY / 2, 0.2), bet("a", NOW - DAY, 0.1)]
+def test_no_has_what_yes_lacks_the_start_is_left_out_and_of_one_instant_the_last_bet_counts() -> None:
+    bets = [bet("d", NOW, 0.3), bet("c", NOW - DAY / 2, 0.2), bet("b", NOW - DAY / 2, 0.6), bet("a", NOW - DAY, 0.1)]
     assert points_of(bets, "abc-NO") == [(NOW - DAY / 2, 0.8), (NOW, 0.7)]
-
-
-def test_of_bets_of_one_instant_the_last_made_counts() -> None:
-    assert points_of([bet("b", NOW - DAY / 2, 0.3), bet("a", NOW - DAY / 2, 0.2)]) == [(NOW - DAY / 2, 0.3)]
 
 
 def test_answers_of_one_market_share_its_bets() -> None:

@@ -7,11 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from predibot.domain.event import Event
 from predibot.domain.resolution import Resolution
 from predibot.venues.manifold.parse import PAYLOADS, contract_of, parse_event, parse_resolutions
 from tests.venues.manifold.payloads import NOW, answer, binary, ms, multi, resolved
 
 HOUR_AGO = NOW - timedelta(hours=1)
+
+
+def event_of(payload: object) -> Event:
+    """Return an event that has to be readable whole."""
+    event, skipped = parse_event(payload, quoted_at=NOW)
+    assert event is not None and skipped == ()
+    return event
 
 
 def paid(payload: object) -> dict[str, float | None]:
@@ -20,8 +28,7 @@ def paid(payload: object) -> dict[str, float | None]:
 
 
 def test_a_binary_market_is_an_event_with_one_market() -> None:
-    event, skipped = parse_event(binary(), quoted_at=NOW)
-    assert event is not None and skipped == ()
+    event = event_of(binary())
     (market,) = event.markets
     assert (event.id, event.title, event.description) == ("abc", "Will it rain?", "Rain at noon counts.")
     assert (event.volume_24h_usd, event.volume_1wk_usd) == (900.25, None)
@@ -31,21 +38,19 @@ def test_a_binary_market_is_an_event_with_one_market() -> None:
     assert market.quote is not None and (market.quote.displayed, market.quote.bid) == (0.42, None)
     assert market.exclusive_group == "" and event.closes_at == market.closes_at is not None
     for stated, known in ((1_767_323_045_000, "2026-01-02T03:04:05+00:00"), ("soon", "None"), (None, "None")):
-        opened, _ = parse_event(binary(createdTime=stated), quoted_at=NOW)
-        assert opened is not None and str(opened.markets[0].opened_at).replace(" ", "T") == known
+        opened = event_of(binary(createdTime=stated)).markets[0].opened_at
+        assert str(opened).replace(" ", "T") == known
 
 
 def test_each_answer_is_a_market_and_those_that_add_up_to_one_exclude_each_other() -> None:
-    event, skipped = parse_event(multi(), quoted_at=NOW)
-    assert event is not None and skipped == ()
+    event = event_of(multi())
     assert [(each.id, each.question) for each in event.markets] == [
         ("many-a", "Will it rain?: Answer a"),
         ("many-b", "Will it rain?: Answer b"),
     ]
     assert {each.exclusive_group for each in event.markets} == {"many"}
     assert [each.ref.token_ids[1] for each in event.markets] == ["many-a-NO", "many-b-NO"]
-    apart, _ = parse_event(multi(shouldAnswersSumToOne=False), quoted_at=NOW)
-    assert apart is not None and {each.exclusive_group for each in apart.markets} == {""}
+    assert {each.exclusive_group for each in event_of(multi(shouldAnswersSumToOne=False)).markets} == {""}
 
 
 @pytest.mark.parametrize(
@@ -79,50 +84,40 @@ def test_an_answer_that_cannot_be_read_leaves_the_others() -> None:
 
 
 def test_other_is_played_only_where_no_answer_can_be_taken_out_of_it() -> None:
-    other = answer("o", isOther=True)
-    whole, _ = parse_event(multi("many", answer("a"), other), quoted_at=NOW)
-    growing, (skip,) = parse_event(multi("many", answer("a"), other, addAnswersMode="ANYONE"), quoted_at=NOW)
-    assert whole is not None and growing is not None
-    assert (len(whole.markets), len(growing.markets)) == (2, 1)
+    answers = (answer("a"), answer("o", isOther=True))
+    growing, (skip,) = parse_event(multi("many", *answers, addAnswersMode="ANYONE"), quoted_at=NOW)
+    assert growing is not None
+    assert (len(event_of(multi("many", *answers)).markets), len(growing.markets)) == (2, 1)
     assert (skip.id, skip.reason) == ("many-o", "answers may still be taken out of it")
 
 
 def test_a_market_is_closed_from_its_end_on_and_once_it_is_resolved() -> None:
-    states = {
-        "open": binary(),
-        "ended": binary(closeTime=ms(NOW)),
-        "resolved": resolved(binary(), "YES"),
-        "unsaid": binary(isResolved=None),
-    }
-    parsed = {name: parse_event(payload, quoted_at=NOW)[0] for name, payload in states.items()}
-    assert {name: event.closed for name, event in parsed.items() if event is not None} == {
-        "open": False,
-        "ended": True,
-        "resolved": True,
-        "unsaid": None,
-    }
-    one_done, _ = parse_event(
-        multi("many", answer("a", resolution="NO"), answer("b"), shouldAnswersSumToOne=False), quoted_at=NOW
-    )
-    assert one_done is not None and [each.closed for each in one_done.markets] == [True, False]
+    for payload, closed in (
+        (binary(), False),
+        (binary(closeTime=ms(NOW)), True),
+        (resolved(binary(), "YES"), True),
+        (binary(isResolved=None), None),
+    ):
+        assert event_of(payload).closed is closed
+    answers = (answer("a", resolution="NO"), answer("b"))
+    one_done = event_of(multi("many", *answers, shouldAnswersSumToOne=False))
+    assert [each.closed for each in one_done.markets] == [True, False]
 
 
 @pytest.mark.parametrize("end", [8_640_000_000_000_000, None, 4 * 10**15])
 def test_an_end_that_nobody_meant_is_no_end(end: object) -> None:
-    event, _ = parse_event(binary(closeTime=end), quoted_at=NOW)
-    assert event is not None and event.closes_at is None and event.closed is False
+    event = event_of(binary(closeTime=end))
+    assert event.closes_at is None and event.closed is False
 
 
 def test_the_description_of_an_older_market_is_read_out_of_its_document() -> None:
     words = [{"type": "text", "text": text} for text in ("one", "two")]
     document = {"type": "doc", "content": [{"type": "paragraph", "content": words}, "odd", {"content": 3}]}
-    event, _ = parse_event(binary(textDescription=None, description=document), quoted_at=NOW)
-    assert event is not None and event.description == "one two"
+    assert event_of(binary(textDescription=None, description=document)).description == "one two"
 
 
 def test_no_payload_states_a_result() -> None:
-    event, _ = parse_event(resolved(multi("many", answer("a", resolution="YES")), "a"), quoted_at=NOW)
-    assert event is not None and "esol" not in event.payload
+    assert "esol" not in event_of(resolved(multi("many", answer("a", resolution="YES")), "a")).payload
     assert "esol" not in PAYLOADS.without_results(json.dumps(resolved(binary(), "YES"), separators=(",", ":")))
 
 
@@ -220,11 +215,6 @@ def test_an_independent_answer_of_a_resolved_whole_is_cancelled_with_it_or_named
     assert unread.keys() == unsaid
 
 
-def test_a_market_that_cannot_be_read_says_so_of_all_its_answers() -> None:
-    found, unread = parse_resolutions(resolved(multi(), "a", resolutions=[1]), first_seen_at=NOW)
-    assert found == {} and unread.keys() == {"many"}
-
-
 def test_ids_are_taken_apart_as_they_were_put_together() -> None:
     assert (contract_of("abc"), contract_of("many-a")) == (("abc", None), ("many", "a"))
     for wrong in ("", "a-b-c", "a b", "-a", "a-", "../x", "x" * 41):
@@ -269,8 +259,7 @@ def test_nothing_that_is_no_market_crashes(payload: object) -> None:
     ],
 )
 def test_an_entry_that_cannot_be_read_costs_itself_only(change: dict[str, object], slugs: list[str]) -> None:
-    event, skips = parse_event(binary(**change), quoted_at=NOW)
-    assert event is not None and skips == ()
+    event = event_of(binary(**change))
     assert ([tag.slug for tag in event.tags], len(event.markets)) == (slugs, 1)
     if "volume" in change:
         assert (event.volume_24h_usd, event.markets[0].volume_usd) == (None, None)
@@ -281,7 +270,5 @@ def test_an_entry_that_cannot_be_read_costs_itself_only(change: dict[str, object
 )
 def test_the_chance_of_an_answer_is_that_of_the_name_that_states_one(stated: dict[str, object]) -> None:
     named = {name: value for name, value in answer("a").items() if name != "probability"} | stated
-    event, _ = parse_event(multi("many", named, answer("b")), quoted_at=NOW)
-    assert event is not None
-    quote = event.markets[0].quote
+    quote = event_of(multi("many", named, answer("b"))).markets[0].quote
     assert quote is not None and quote.displayed == 0.25

@@ -120,6 +120,8 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
         ("2026-01-07,AAA,delisting,1e9", "a delisting of 1e\\+09; it is from 0 to 10,000,000"),
         ("2026-01-07,AAA,split,nan", "the value of a split is nan"),
         ("20260107,AAA,split,2", "'20260107' is no date"),
+        ("2026-13-07,AAA,split,2", "'2026-13-07' is no date"),
+        ("2026-01-07,AAA,split,0", "the value of a split is 0.0"),
         ("2026-01-07,AAA,Split,2", "'Split' is no action; it is split, dividend, delisting"),
     ],
 )
@@ -142,9 +144,12 @@ def test_spaces_around_names_and_cells_mean_nothing_in_any_table(tmp_path: Path)
     assert [each.value for each in read_folder(tmp_path / "cut").actions["AAA"]] == [2.0]
 
 
-def test_a_column_of_actions_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+def test_what_stands_twice_among_actions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(VenueChanged, match=r"actions.csv names a column twice"):
         read_folder(folder_of(tmp_path / "stocks", GOOD, f"{ACTIONS}, value\n2026-01-06,AAA,split,2,3\n"))
+    twice = f"{ACTIONS}\n2026-01-06,AAA,split,2\n2026-01-06,AAA,split,3\n"
+    with pytest.raises(UsageError, match=r"actions.csv, line .*two of split"):
+        read_folder(folder_of(tmp_path / "more", GOOD, twice))
 
 
 def test_an_action_of_a_stock_without_a_file_is_told_from_its_date_on(tmp_path: Path) -> None:

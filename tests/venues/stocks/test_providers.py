@@ -128,6 +128,13 @@ def test_a_row_that_cannot_be_is_left_out_with_its_reason(field: str, value: obj
     assert found.notes[0].startswith(f"the row of 2026-01-06 is left out: {said}")
 
 
+@pytest.mark.parametrize("on", [None, 20260106, "", "06/01/2026", "2026-02-30", "x" * 5_000_000])
+def test_a_row_without_a_date_is_left_out(on: object) -> None:
+    found, _, _ = read(Tiingo, lambda _: [tiingo_row(), {**tiingo_row(), "date": on}])
+    assert found.days == (DAY,)
+    assert len(found.notes[0]) < 400
+
+
 @pytest.mark.parametrize("value", ["0.0000", "NaN", "None", "-3", "", None, {}])
 def test_the_same_in_the_words_of_alpha_vantage(value: object) -> None:
     answer = alpha_answer(on_2026_01_05=alpha_row(), on_2026_01_06=alpha_row(**{"4. close": value}))
@@ -136,21 +143,12 @@ def test_the_same_in_the_words_of_alpha_vantage(value: object) -> None:
     assert "the row of 2026-01-06 is left out: close: " in found.notes[0]
 
 
-@pytest.mark.parametrize("on", [None, 20260106, "", "06/01/2026", "2026-02-30", "x" * 5_000_000])
-def test_a_row_without_a_date_is_left_out(on: object) -> None:
-    found, _, _ = read(Tiingo, lambda _: [tiingo_row(), {**tiingo_row(), "date": on}])
-    assert found.days == (DAY,)
-    assert len(found.notes[0]) < 400
-
-
 def test_days_come_in_order_once_and_only_those_asked_for() -> None:
     days = ["2026-01-09", "2026-01-02", "2026-01-06", "2026-01-06", "2026-01-12", "2026-01-05"]
     found, _, _ = read(Tiingo, lambda _: [tiingo_row(on) for on in days])
     assert [str(day.on) for day in found.days] == ["2026-01-05", "2026-01-06", "2026-01-09"]
     assert found.notes == ()
-
-
-def test_two_rows_of_a_day_that_contradict_each_other_are_both_left_out() -> None:
+    # Two rows of a day that contradict each other are both left out.
     found, _, _ = read(Tiingo, lambda _: [tiingo_row(), tiingo_row("2026-01-06"), tiingo_row("2026-01-06", close=99.0)])
     assert found.days == (DAY,)
     assert found.notes == ("the row of 2026-01-06 is left out: it is stated twice, in two ways",)
@@ -232,18 +230,31 @@ def test_a_company_is_what_is_stated_of_it_on_one_bounded_line(
     assert request.url.path == ("/tiingo/daily/KO" if kind is Tiingo else "/query")
 
 
-def test_a_spent_allowance_of_tiingo_is_no_changed_contract() -> None:
-    text = "You have run over your 500 symbol look up for this month. Please upgrade."
-    found = refused(Tiingo, lambda _: httpx.Response(200, content=text))
-    assert isinstance(found, VenueUnavailable)
-    assert str(found).endswith("month is spent; run again later, or get another plan")
+SPENT = httpx.Response(200, content="You have run over your 500 symbol look up for this month. Please upgrade.")
+DETECTED = f"We have detected your API key as {KEY.value} and our limit is 25 requests per day."
+WRONG_KEY = {"Error Message": "the parameter apikey is invalid or missing."}
+NO_STOCK = "alpha_vantage has no stock KO (Invalid API call. Please retry.)"
 
 
-def test_an_unknown_stock_is_named() -> None:
-    assert "tiingo has no stock KO" in str(refused(Tiingo, lambda _: httpx.Response(404, json={"detail": "Not found"})))
-    found = refused(AlphaVantage, lambda _: {"Error Message": "Invalid API call. Please retry."})
-    assert isinstance(found, TickerUnknown)
-    assert "alpha_vantage has no stock KO (Invalid API call. Please retry.)" in str(found)
+@pytest.mark.parametrize(
+    ("kind", "answer", "error", "said"),
+    [
+        (Tiingo, SPENT, VenueUnavailable, "month is spent; run again later, or get another plan"),
+        (Tiingo, httpx.Response(404, json={"detail": "Not found"}), TickerUnknown, "tiingo has no stock KO"),
+        (AlphaVantage, {"Error Message": "Invalid API call. Please retry."}, TickerUnknown, NO_STOCK),
+        # The key that it quotes is hidden.
+        (AlphaVantage, {"Information": DETECTED}, VenueUnavailable, "detected your API key as *** and our limit"),
+        (AlphaVantage, {"Information": DETECTED}, VenueUnavailable, "run again tomorrow, or get another plan"),
+        (AlphaVantage, {"Information": "This is a premium endpoint."}, UsageError, "use tiingo, or get such a key"),
+        (AlphaVantage, WRONG_KEY, UsageError, "apikey"),
+    ],
+)
+def test_what_a_provider_says_in_words_of_its_own_is_understood(
+    kind: type[Any], answer: object, error: type[PredibotError], said: str
+) -> None:
+    found = refused(kind, lambda _: answer)
+    assert isinstance(found, error)
+    assert said in str(found)
 
 
 def test_a_note_about_a_minute_is_waited_for() -> None:
@@ -260,25 +271,6 @@ def test_a_note_that_never_ends_is_given_up() -> None:
     assert isinstance(found, VenueUnavailable)
     assert len(asked.requests) == NOTE_TRIES
     assert "alpha_vantage was asked too often: Please consider 1 request per second." in str(found)
-
-
-def test_a_note_about_a_day_ends_the_work_and_hides_the_key_it_quotes() -> None:
-    said = f"We have detected your API key as {KEY.value} and our limit is 25 requests per day."
-    found = refused(AlphaVantage, lambda _: {"Information": said})
-    assert isinstance(found, VenueUnavailable)
-    assert "detected your API key as *** and our limit" in str(found)
-    assert str(found).endswith("run again tomorrow, or get another plan")
-
-
-def test_a_plan_without_adjusted_prices_is_said() -> None:
-    found = refused(AlphaVantage, lambda _: {"Information": "Thank you! This is a premium endpoint."})
-    assert isinstance(found, UsageError)
-    assert "use tiingo, or get such a key" in str(found)
-
-
-def test_a_key_that_alpha_vantage_refuses_is_said() -> None:
-    found = refused(AlphaVantage, lambda _: {"Error Message": "the parameter apikey is invalid or missing."})
-    assert isinstance(found, UsageError)
 
 
 @BOTH

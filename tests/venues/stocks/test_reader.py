@@ -68,7 +68,6 @@ def test_days_that_are_none_of_most_stocks_are_no_trading_days(tmp_path: Path) -
     ("closes", "kept", "note"),
     [
         ("2026-01-05=1 2026-01-06=0 2026-01-07=3", [5, 7], "AAA: the close of 2026-01-06 is no number from 0.0001"),
-        ("2026-01-05=1 2026-01-06=x 2026-01-07=3", [5, 7], "AAA: the close of 2026-01-06 is no number from 0.0001"),
         ("2026-01-05=1 2026-01-07=3 2026-01-06=2", [5, 6, 7], "AAA: 2026-01-06 stands behind 2026-01-07"),
         ("2026-01-05=1 2026-01-06=2 2026-01-06=2 2026-01-07=3", [5, 6, 7], "AAA: 2026-01-06 stands there twice"),
         ("2026-01-05=1 2026-01-06=2 2026-01-06=4 2026-01-07=3", [5, 7], "AAA: 2026-01-06 has two closes"),
@@ -117,21 +116,6 @@ def test_a_delisted_stock_has_no_price_from_then_on_and_can_still_be_asked_for(t
     assert (gone.closed, gone.markets[0].quote) == (True, None)
     assert venue.last_closes([share("AAA"), share("BBB")], at(7)).keys() == {share("BBB")}
     assert venue.events(at(7)).notes == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("2026-01-06,AAA,merger,1\n", "'merger' is no action"),
-        ("2026-01-06,AAA,split,0\n", "the value of a split is 0.0"),
-        ("2026-01-06,AAA,split,2\n2026-01-06,AAA,split,3\n", "two of split"),
-        ("2026-13-06,AAA,split,2\n", "'2026-13-06' is no date"),
-    ],
-)
-def test_actions_that_mean_nothing_are_refused_with_their_line(text: str, seen: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"actions\.csv, line") as refused:
-        write(tmp_path, AAA=rows(1, 2), actions=text)
-    assert seen in str(refused.value)
 
 
 def test_a_folder_or_a_table_of_nothing_is_refused(tmp_path: Path) -> None:
