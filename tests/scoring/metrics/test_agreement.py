@@ -1,8 +1,8 @@
 """Agreement: how far two readings of the same things say the same."""
 
 import math
-import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score, f1_score
 
+from predibot.errors import UsageError
 from predibot.scoring.metrics.agreement import cohen_kappa, macro_f1, quadratic_weighted_kappa, rank_correlation
 
 SERIES = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=1, max_size=20)
@@ -35,20 +36,10 @@ def test_rank_correlation_is_that_of_the_ranks_and_the_same_both_ways(pairs: Pai
     assert found == pytest.approx(rank_correlation(np.exp(a), b))
 
 
-def test_the_same_order_is_one_and_the_opposite_minus_one() -> None:
-    assert rank_correlation([1, 2, 3], [10, 200, 3000]) == pytest.approx(1.0)
-    assert rank_correlation([1, 2], [1e308, -1e308]) == pytest.approx(-1.0)
-
-
 def test_rank_correlation_by_hand() -> None:
     # Ranks differ by 0, 1, 1 and 0: 1 - 6 * 2 / (4 * 15).
     assert rank_correlation([0.1, 0.2, 0.3, 0.4], [1, 3, 2, 4]) == pytest.approx(0.8)
-
-
-@pytest.mark.parametrize(("a", "b"), [([1, 1, 1], [1, 2, 3]), ([1, 2], [0.1, 0.1]), ([1], [2])])
-def test_what_is_the_same_throughout_has_no_order(a: list[float], b: list[float]) -> None:
-    assert math.isnan(rank_correlation(a, b))
-    assert math.isnan(rank_correlation(b, a))
+    assert rank_correlation([1, 2], [1e308, -1e308]) == pytest.approx(-1.0)
 
 
 @given(RATINGS)
@@ -63,21 +54,10 @@ def test_kappa_agrees_with_scikit_learn_and_is_the_same_both_ways(pairs: Pairs) 
     assert found <= 1.0 + 1e-12
 
 
-def test_full_agreement_is_one_and_chance_is_zero() -> None:
-    assert quadratic_weighted_kappa([1, 2, 3], [1, 2, 3]) == pytest.approx(1.0)
-    assert quadratic_weighted_kappa([1, 1, 2, 2], [1, 2, 1, 2]) == pytest.approx(0.0)
-
-
 def test_kappa_by_hand() -> None:
     # Seen: two steps apart once, 4 / 4. Expected, ratings (1, 1, 2, 3) by (1, 2, 3, 3): over all 16 pairs
     # 0 + 1 + 4 + 4 twice, 1 + 0 + 1 + 1 and 4 + 1 + 0 + 0.
     assert quadratic_weighted_kappa([1, 1, 2, 3], [1, 3, 2, 3]) == pytest.approx(1 - (4 / 4) / (26 / 16))
-
-
-def test_a_far_disagreement_counts_more_than_a_near_one() -> None:
-    truth = [1, 2, 3, 4, 5, 5]
-    near, far = [1, 2, 3, 4, 5, 4], [1, 2, 3, 4, 5, 1]
-    assert quadratic_weighted_kappa(truth, near) > quadratic_weighted_kappa(truth, far)
 
 
 @given(RATINGS)
@@ -89,12 +69,6 @@ def test_macro_f1_agrees_with_scikit_learn_and_labels_are_but_names(pairs: Pairs
         macro_f1([f"rating {each}" for each in truth], [f"rating {each}" for each in predicted])
     )
     assert 0.0 <= found <= 1.0
-
-
-def test_macro_f1_by_hand() -> None:
-    # a: 2 of 2 found and 1 wrongly, 4 / 5. b: 1 of 2, 2 / 3. c: never right, 0; d, only ever said, 0.
-    truth, predicted = ["a", "a", "b", "b", "c"], ["a", "a", "a", "b", "d"]
-    assert macro_f1(truth, predicted) == pytest.approx((4 / 5 + 2 / 3 + 0 + 0) / 4)
 
 
 def test_truth_values_are_labels_too() -> None:
@@ -135,20 +109,15 @@ def test_labels_are_all_texts_or_all_whole_numbers() -> None:
         macro_f1([1], [0.5])
 
 
-@pytest.mark.parametrize("call", ["quadratic_weighted_kappa([1, 2], [1, 2])", "macro_f1(['a'], ['a'])"])
-def test_without_scikit_learn_it_says_what_to_install(call: str) -> None:
-    code = f"""
-import sys
-sys.modules["sklearn"] = None
-from predibot.errors import UsageError
-from predibot.scoring.metrics.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
-try:
-    {call}
-except UsageError as error:
-    print(error)
-"""
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == 'agreement of labels needs scikit-learn: pip install "predibot[agreement]"'
+@pytest.mark.parametrize("call", [quadratic_weighted_kappa, macro_f1])
+def test_without_scikit_learn_it_says_what_to_install(
+    call: Callable[[list[int], list[int]], float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("sklearn", "sklearn.metrics"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UsageError) as refused:
+        call([1, 2], [1, 2])
+    assert str(refused.value) == 'agreement of labels needs scikit-learn: pip install "predibot[agreement]"'
 
 
 def test_kappa_of_classes_by_hand() -> None:

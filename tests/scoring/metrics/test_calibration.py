@@ -48,28 +48,12 @@ def test_every_forecast_is_in_one_bin_and_within_its_bounds(pairs: Pairs, bins: 
     assert np.average(found.mean_outcome[full], weights=found.count[full]) == pytest.approx(np.mean(columns(pairs)[1]))
 
 
-@given(PAIRS, BIN_COUNTS, SCHEMES, st.randoms(use_true_random=False))
-def test_the_order_of_forecasts_does_not_matter(
-    pairs: Pairs, bins: int, scheme: BinScheme, random: np.random.Generator
-) -> None:
-    shuffled = list(pairs)
-    random.shuffle(shuffled)
-    ours, theirs = (expected_calibration_error(*columns(each), bins=bins, scheme=scheme) for each in (pairs, shuffled))
-    assert ours == pytest.approx(theirs, abs=1e-12)
-
-
 @pytest.mark.parametrize("bins", [1, 3, 7, 10, 100])
 def test_a_forecast_on_an_edge_is_in_the_bin_that_starts_there(bins: int) -> None:
     edges = np.arange(bins) / bins
     found = calibration_bins(edges, np.zeros(bins), bins=bins)
     assert found.count.tolist() == [1] * bins
     assert found.lower.tolist() == edges.tolist()
-
-
-def test_three_tenths_six_tenths_and_seven_tenths_are_not_one_bin_low() -> None:
-    found = calibration_bins([0.3, 0.6, 0.7], [1, 1, 1])
-    assert found.count.tolist() == [0, 0, 0, 1, 0, 0, 1, 1, 0, 0]
-    assert (found.lower[3], found.lower[6], found.lower[7]) == (0.3, 0.6, 0.7)
 
 
 def test_certainty_is_in_the_last_bin_and_an_empty_bin_has_no_mean() -> None:
@@ -106,11 +90,6 @@ def test_quantile_bins_by_hand() -> None:
     assert found.count.tolist() == [3, 1, 2]
     assert found.mean_outcome == pytest.approx([1 / 3, 0, 1])
     assert found.mean_probability == pytest.approx([0.2, 0.5, 0.85])
-
-
-def test_quantile_bins_are_fewer_where_most_forecasts_are_the_same() -> None:
-    found = calibration_bins([0.5] * 9 + [0.6], [0] * 10, bins=5, scheme="quantile")
-    assert found.count.tolist() == [9, 1]
 
 
 @pytest.mark.parametrize("bins", [2, 5, 10])
@@ -161,14 +140,6 @@ def test_alone_each_forecast_is_an_answer_and_all_on_one_event_are_one(pairs: Pa
     assert together.effective_count.tolist() == (alone.count > 0).tolist()
 
 
-def test_wilson_intervals_hold_the_chance_as_often_as_they_say() -> None:
-    n = 12
-    for chance in (0.1, 0.3, 0.5):
-        low, high = wilson_interval(np.arange(n + 1) / n, [n] * (n + 1))
-        inside = (low <= chance) & (chance <= high)
-        assert stats.binom.pmf(np.arange(n + 1), n, chance)[inside].sum() > 0.91
-
-
 def test_the_error_by_chance_by_hand() -> None:
     # Two forecasts of .5: both come out alike half the time, an error of .5, else it is 0.
     found = calibration_error_by_chance([0.5, 0.5], seed=1, draws=10_000)
@@ -178,7 +149,7 @@ def test_the_error_by_chance_by_hand() -> None:
     assert (found.mean, found.high) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("n", [61, 700, 5_000])
+@pytest.mark.parametrize("n", [61, 5_000])
 def test_the_error_by_chance_is_that_of_outcomes_drawn_from_the_forecasts(n: int) -> None:
     rng = np.random.default_rng(n)
     p = rng.beta(0.5, 1.5, n)
@@ -186,11 +157,6 @@ def test_the_error_by_chance_is_that_of_outcomes_drawn_from_the_forecasts(n: int
     found = calibration_error_by_chance(p, seed=3)
     assert found.mean == pytest.approx(np.mean(errors), rel=0.05)
     assert found.high == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
-
-
-def test_61_forecasts_err_by_an_eighth_by_chance_alone() -> None:
-    # Spread evenly over [0, 1]: E|S - E S| of ten bins of six, about sqrt(2 / pi * 6 / 6.1 * mean p (1 - p) / 6.1).
-    assert calibration_error_by_chance((np.arange(61) + 0.5) / 61, seed=0).mean == pytest.approx(0.128, abs=0.004)
 
 
 def test_the_error_by_chance_depends_on_the_seed_and_not_on_the_order() -> None:
@@ -214,17 +180,6 @@ def test_the_calibration_error_agrees_with_one_of_loops(pairs: Pairs, bins: int)
     assert expected_calibration_error(*columns(pairs), bins=bins) == pytest.approx(error_by_loops(pairs, bins))
 
 
-@given(PAIRS, SCHEMES)
-def test_with_one_bin_the_calibration_error_is_that_of_the_mean(pairs: Pairs, scheme: BinScheme) -> None:
-    p, y = columns(pairs)
-    assert expected_calibration_error(p, y, bins=1, scheme=scheme) == pytest.approx(abs(np.mean(p) - np.mean(y)))
-
-
-def test_the_rate_of_what_happened_is_calibrated_and_being_sure_of_the_wrong_side_is_not() -> None:
-    assert expected_calibration_error([0.25] * 4, [0, 0, 0, 1]) == 0.0
-    assert expected_calibration_error([1, 0], [0, 1]) == 1.0
-
-
 def test_the_calibration_error_by_hand() -> None:
     # [0.1, 0.2): said 0.15, happened 1/2: 0.35, of 2. [0.8, 0.9): said 0.85, happened 1: 0.15, of 1.
     assert expected_calibration_error([0.12, 0.18, 0.85], [0, 1, 1]) == pytest.approx((2 * 0.35 + 0.15) / 3)
@@ -238,16 +193,6 @@ def test_murphys_parts_and_the_rest_add_up_to_brier(pairs: Pairs, bins: int) -> 
     assert parts.reliability >= 0.0
     assert 0.0 <= parts.resolution <= parts.uncertainty + 1e-12
     assert parts.uncertainty <= 0.25
-
-
-@given(st.lists(st.tuples(st.integers(0, 9).map(lambda bin: bin / 10), st.sampled_from([0, 1])), min_size=1))
-def test_nothing_is_left_within_bins_of_forecasts_that_are_the_same(pairs: Pairs) -> None:
-    assert murphy_decomposition(*columns(pairs)).within_bin == pytest.approx(0.0, abs=1e-12)
-
-
-def test_the_overall_rate_has_neither_reliability_nor_resolution() -> None:
-    parts = murphy_decomposition([0.25] * 4, [0, 0, 0, 1])
-    assert (parts.reliability, parts.resolution, parts.uncertainty) == (0.0, 0.0, 0.1875)
 
 
 def test_murphys_parts_by_hand() -> None:

@@ -15,18 +15,12 @@ ALL = pytest.mark.parametrize("convention", CONVENTIONS.values(), ids=CONVENTION
 
 
 @ALL
-def test_a_convention_is_found_by_its_own_name(convention: Convention) -> None:
+def test_a_convention_is_found_by_its_name_says_where_it_is_from_and_can_annualise_daily_returns(
+    convention: Convention,
+) -> None:
     assert convention_named(convention.name) is convention
-
-
-@ALL
-def test_a_convention_says_what_it_is_and_where_it_is_from(convention: Convention) -> None:
     assert convention.meaning.endswith(".")
     assert convention.source
-
-
-@ALL
-def test_every_convention_can_annualise_daily_returns(convention: Convention) -> None:
     periods = convention.periods_per_year(1)
     assert periods is not None
     assert math.isfinite(sharpe_ratio([0.1, -0.1, 0.2], periods, convention.ddof, convention.risk_free_rate))

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring.metrics.conventions import CONVENTIONS
 from predibot.scoring.metrics.equity import EquityScore, equity_returns, equity_score
-from predibot.scoring.metrics.growth import cumulative_return, max_drawdown
+from predibot.scoring.metrics.growth import max_drawdown
 from predibot.scoring.metrics.risk import sharpe_ratio, sortino_ratio, value_at_risk, volatility
-from tests.scoring.published_table import N_RETURNS, STOCKS, curve_of
 
 VALUES = st.lists(st.floats(1, 1e4), min_size=1, max_size=20)
 
@@ -40,11 +38,6 @@ def test_a_curve_by_hand() -> None:
 def test_missing_figures_are_none_and_never_nan(values: list[float]) -> None:
     score = equity_score(values, 365)
     assert json.loads(json.dumps(asdict(score), allow_nan=False)) == asdict(score)
-
-
-@given(VALUES)
-def test_returns_compound_to_the_cumulative_return(values: list[float]) -> None:
-    assert np.prod(1.0 + equity_returns(values)) - 1.0 == pytest.approx(cumulative_return(values), rel=1e-9, abs=1e-9)
 
 
 def test_a_single_value_has_no_figure_of_returns() -> None:
@@ -110,22 +103,6 @@ def test_a_score_says_how_its_figures_were_made_and_makes_them_so() -> None:
     assert score.sharpe == sharpe_ratio(returns, 252, ddof=0, risk_free_rate=0.04)
     assert score.sortino == sortino_ratio(returns, 252, risk_free_rate=0.04)
     assert score.value_at_risk == value_at_risk(returns, level=0.4)
-
-
-@pytest.mark.parametrize("model", STOCKS)
-def test_a_curve_like_one_of_livetradebench_is_scored_as_its_table_has_it(model: str) -> None:
-    convention = CONVENTIONS["livetradebench"]
-    cumulative, sharpe, deviation = STOCKS[model]
-    score = equity_score(
-        curve_of(cumulative, deviation),
-        convention.periods_per_year(1) or math.nan,
-        ddof=convention.ddof,
-        risk_free_rate=convention.stock_risk_free_rate or math.nan,
-    )
-    assert score.n_returns == N_RETURNS
-    assert score.cumulative_return == pytest.approx(cumulative, abs=5e-5)
-    assert score.volatility == pytest.approx(deviation, abs=5e-5)
-    assert score.sharpe == pytest.approx(sharpe, abs=0.02)
 
 
 @pytest.mark.parametrize("digits", [0, 2, 4, 6, 12, None])

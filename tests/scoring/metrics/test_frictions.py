@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring import horizon_gains, quote_gains
+from predibot.scoring import quote_gains
 
 NAN = math.nan
 # A book around a mid: the bid, the spread above it, and what the mid is then.
@@ -57,30 +57,6 @@ def test_every_bet_gains_what_its_shares_are_worth_less_what_they_cost(case: Cas
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@given(CASES)
-def test_a_bet_loses_at_most_itself_and_never_gains_more_than_at_the_mid(case: Case) -> None:
-    usd, (bid, spread), later, settled, rate, exponent = case
-    found = gain(usd, bid, bid + spread, later, settled=settled, fee_rate=rate, fee_exponent=exponent)
-    assert found >= -abs(usd) - 1e-12
-    at_the_mid = float(horizon_gains([usd], [bid + spread / 2.0], [later])[0])
-    assert found <= at_the_mid + 1e-12
-
-
-@given(CASES)
-def test_no_is_yes_of_the_turned_book(case: Case) -> None:
-    usd, (bid, spread), later, settled, rate, exponent = case
-    asked: dict[str, Any] = {"settled": settled, "fee_rate": rate, "fee_exponent": exponent}
-    turned = gain(-usd, 1.0 - bid - spread, 1.0 - bid, 1.0 - later, **asked)
-    assert gain(usd, bid, bid + spread, later, **asked) == pytest.approx(turned, abs=1e-9)
-
-
-@given(CASES)
-def test_without_spread_and_fee_it_is_the_gain_at_the_mid(case: Case) -> None:
-    usd, (price, _), later, settled, _, _ = case
-    at_the_mid = float(horizon_gains([usd], [price], [later])[0])
-    assert gain(usd, price, price, later, settled=settled) == pytest.approx(at_the_mid, abs=1e-12)
-
-
 def test_a_fee_by_hand() -> None:
     # Half a dollar on YES at an ask of 0.40: a share costs 0.40 + 0.05 * 0.40 * 0.60 = 0.412 and pays 1.
     found = gain(0.5, 0.38, 0.40, 1.0, settled=True, fee_rate=0.05, fee_exponent=1.0)
@@ -88,22 +64,6 @@ def test_a_fee_by_hand() -> None:
     # On NO at 1 - 0.38 = 0.62: 0.62 + 0.05 * 0.62 * 0.38 = 0.63178, worth 1 - 0.30 less half of 0.02.
     found = gain(-0.5, 0.38, 0.40, 0.30, fee_rate=0.05, fee_exponent=1.0)
     assert found == pytest.approx(0.5 * 0.69 / 0.63178 - 0.5)
-
-
-def test_nothing_is_paid_at_the_settlement() -> None:
-    # Two shares at 0.50 that pay 1 each: the spread was paid when buying, and not again.
-    assert gain(1.0, 0.40, 0.50, 1.0, settled=True) == pytest.approx(1.0)
-    assert gain(1.0, 0.40, 0.50, 1.0, settled=False) == pytest.approx(2.0 * 0.95 - 1.0)
-
-
-def test_no_costs_one_less_the_bid() -> None:
-    # 1 - 0.75 = 0.25: four shares of NO, which pay 1 each.
-    assert gain(-1.0, 0.75, 0.80, 0.0, settled=True) == pytest.approx(3.0)
-
-
-def test_a_price_that_stood_still_costs_the_spread() -> None:
-    # Bought at 0.52, sold at 0.48.
-    assert gain(1.0, 0.48, 0.52, 0.50) == pytest.approx(0.48 / 0.52 - 1.0)
 
 
 def test_what_is_not_known_has_no_value_unless_nothing_was_bet() -> None:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from predibot.scoring.metrics.growth import annualized_return, calmar_ratio, cum
 
 VALUE = st.floats(0.01, 1e6)
 VALUES = st.lists(VALUE, min_size=1, max_size=20)
-CURVES = st.lists(VALUE, min_size=2, max_size=20)
 
 EVERY_FIGURE: list[Callable[[list[float]], float]] = [
     cumulative_return,
@@ -23,28 +21,10 @@ EVERY_FIGURE: list[Callable[[list[float]], float]] = [
 every_figure = pytest.mark.parametrize("figure", EVERY_FIGURE, ids=["cumulative", "annualized", "drawdown", "calmar"])
 
 
-@given(CURVES)
-def test_the_cumulative_return_is_that_of_all_periods_compounded(values: list[float]) -> None:
-    grown = math.prod(after / before for before, after in pairwise(values))
-    assert cumulative_return(values) == pytest.approx(grown - 1.0, rel=1e-9, abs=1e-9)
-
-
-@given(CURVES)
-def test_a_year_that_is_the_whole_curve_returns_what_the_curve_did(values: list[float]) -> None:
-    assert annualized_return(values, len(values) - 1) == pytest.approx(cumulative_return(values), rel=1e-9, abs=1e-9)
-
-
 @given(st.floats(-0.05, 0.05), st.integers(2, 50), st.sampled_from([12.0, 52.0, 252.0]))
 def test_a_steady_return_is_annualised_by_compounding_it(rate: float, n: int, periods: float) -> None:
     values = [100.0 * (1.0 + rate) ** step for step in range(n)]
     assert annualized_return(values, periods) == pytest.approx((1.0 + rate) ** periods - 1.0, rel=1e-6, abs=1e-9)
-
-
-@given(CURVES, st.floats(0.01, 100))
-def test_a_larger_account_has_the_same_figures(values: list[float], factor: float) -> None:
-    scaled = [factor * value for value in values]
-    for figure in (cumulative_return, max_drawdown):
-        assert figure(scaled) == pytest.approx(figure(values), rel=1e-9, abs=1e-9)
 
 
 def test_growth_by_hand() -> None:
@@ -56,31 +36,10 @@ def test_growth_by_hand() -> None:
     assert calmar_ratio([100.0, 80.0, 150.0], 6) == pytest.approx(2.375 / 0.2)
 
 
-def test_a_drawdown_counts_from_the_first_value_and_against_the_peak_of_its_time() -> None:
-    assert max_drawdown([100.0, 90.0, 200.0, 190.0]) == pytest.approx(0.1)
-    assert max_drawdown([50.0, 100.0, 40.0, 1000.0, 900.0]) == pytest.approx(0.6)
-
-
 @given(VALUES)
 def test_the_drawdown_agrees_with_all_pairs_of_values(values: list[float]) -> None:
     falls = [1.0 - after / before for row, before in enumerate(values) for after in values[row:]]
     assert max_drawdown(values) == pytest.approx(max(falls), rel=1e-9, abs=1e-12)
-
-
-@given(VALUES)
-def test_a_drawdown_is_a_share_and_zero_only_where_nothing_fell(values: list[float]) -> None:
-    assert 0.0 <= max_drawdown(values) <= 1.0
-    assert (max_drawdown(values) == 0.0) == (values == sorted(values))
-
-
-@given(VALUES, VALUES)
-def test_going_on_never_makes_a_drawdown_smaller(values: list[float], later: list[float]) -> None:
-    assert max_drawdown(values + later) >= max_drawdown(values)
-
-
-@given(CURVES)
-def test_no_curve_ends_lower_than_its_drawdown_allows(values: list[float]) -> None:
-    assert cumulative_return(values) >= -max_drawdown(values) - 1e-12
 
 
 def test_an_account_that_was_wiped_out_lost_all() -> None:
@@ -108,15 +67,10 @@ def test_a_return_too_large_for_a_float_is_infinite() -> None:
 
 
 @every_figure
-def test_no_account_is_refused(figure: Callable[[list[float]], float]) -> None:
-    with pytest.raises(ValueError, match="values is empty"):
-        figure([])
-
-
-@every_figure
 @pytest.mark.parametrize(
     ("values", "seen"),
     [
+        ([], "values is empty"),
         ([100.0, math.nan], r"values\[1\] is nan"),
         ([100.0, math.inf], r"values\[1\] is inf"),
         ([100.0, -1.0], r"values\[1\] is -1.0; an account is worth zero or more"),

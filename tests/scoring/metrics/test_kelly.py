@@ -24,11 +24,6 @@ def test_the_share_is_on_the_side_with_the_edge_and_never_more_than_all(chance: 
     assert np.sign(share) == np.sign(chance - price)
 
 
-@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
-def test_what_is_yes_for_one_is_no_for_the_other(chance: float, price: float) -> None:
-    assert kelly_fraction(1 - chance, 1 - price) == pytest.approx(-kelly_fraction(chance, price), abs=1e-12)
-
-
 @given(CHANCES, BETTABLE)
 def test_strategies_that_size_by_kelly_bet_the_same(chance: float, price: float) -> None:
     assert bet_usd("kelly", chance, price, 1.0) == pytest.approx(kelly_fraction(chance, price), abs=1e-12)

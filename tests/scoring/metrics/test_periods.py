@@ -29,48 +29,31 @@ def test_a_year_has_as_many_periods_as_fit_in_365_days(days: int, n: int) -> Non
     assert infer_periods(every(days, n)).per_year == pytest.approx(365.0 / days)
 
 
-def test_values_of_weekdays_only_are_of_trading_days() -> None:
-    found = infer_periods(weekdays(2))
-    assert found.per_year == 252.0
-    assert "252 trading days" in found.basis
+SATURDAY = MONDAY + timedelta(days=5)
 
 
-def test_a_holiday_leaves_trading_days_what_they_are() -> None:
-    instants = weekdays(3)
-    del instants[7]
-    assert infer_periods(instants).per_year == 252.0
+@pytest.mark.parametrize(
+    ("instants", "per_year"),
+    [
+        pytest.param(weekdays(2), 252.0, id="weekdays only"),
+        pytest.param([*weekdays(3)[:7], *weekdays(3)[8:]], 252.0, id="a holiday"),
+        pytest.param(weekdays(1), 365.0, id="a week cannot show that weekends are skipped"),
+        pytest.param(sorted([*weekdays(3), SATURDAY]), 365.0, id="one value of a weekend"),
+        pytest.param([*every(1, 10), *every(1, 30)[13:]], 365.0, id="a few gaps"),
+        # An hour earlier in UTC, as where the clocks go forward, or later.
+        pytest.param([MONDAY, MONDAY + timedelta(hours=23)], 365.0, id="a clock change"),
+        pytest.param([MONDAY, MONDAY + timedelta(days=7, hours=1)], 365.0 / 7.0, id="a clock change in a week"),
+        pytest.param(every(0.25, 9), 1460.0, id="hours are not rounded to days"),
+        pytest.param(every(1.25, 9), 292.0, id="nor are 30 hours"),
+    ],
+)
+def test_periods_are_those_of_the_calendar_that_the_instants_show(instants: list[datetime], per_year: float) -> None:
+    assert infer_periods(instants).per_year == pytest.approx(per_year)
 
 
-def test_a_week_without_its_weekend_cannot_show_that_weekends_are_skipped() -> None:
-    assert infer_periods(weekdays(1)).per_year == 365.0
-
-
-def test_one_value_of_a_weekend_makes_a_calendar() -> None:
-    instants = weekdays(3)
-    saturday = MONDAY + timedelta(days=5)
-    assert infer_periods(sorted([*instants, saturday])).per_year == 365.0
-
-
-def test_values_of_every_monday_are_weekly_and_not_of_trading_days() -> None:
+def test_it_is_said_what_a_number_of_periods_rests_on() -> None:
+    assert "252 trading days" in infer_periods(weekdays(2)).basis
     assert infer_periods(every(7, 10)) == Periods(365.0 / 7.0, "365 days a year, values 7 days apart")
-
-
-def test_a_few_gaps_do_not_change_the_spacing() -> None:
-    instants = every(1, 30)
-    del instants[10:13]
-    assert infer_periods(instants).per_year == 365.0
-
-
-def test_a_clock_change_leaves_days_whole() -> None:
-    # From the middle on an hour earlier in UTC, as where the clocks go forward.
-    assert infer_periods([MONDAY, MONDAY + timedelta(hours=23)]).per_year == 365.0
-    weekly = infer_periods([MONDAY, MONDAY + timedelta(days=7, hours=1)])
-    assert weekly.per_year == pytest.approx(365.0 / 7.0)
-
-
-def test_hours_are_not_rounded_to_days() -> None:
-    assert infer_periods(every(0.25, 9)).per_year == pytest.approx(1460.0)
-    assert infer_periods(every(1.25, 9)).per_year == pytest.approx(292.0)
 
 
 def test_a_number_that_is_given_wins_over_convention_and_dates() -> None:

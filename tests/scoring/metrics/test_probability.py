@@ -2,39 +2,9 @@
 
 import math
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from predibot.scoring import brier_score, brier_skill_score, log_score
-
-PAIRS = st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0, 1])), min_size=1, max_size=20)
-
-
-@given(PAIRS)
-def test_brier_is_between_perfect_and_worst(pairs: list[tuple[float, int]]) -> None:
-    assert 0.0 <= brier_score(*zip(*pairs, strict=True)) <= 1.0
-
-
-@given(PAIRS, st.randoms(use_true_random=False))
-def test_the_order_of_forecasts_does_not_matter(pairs: list[tuple[float, int]], random: object) -> None:
-    shuffled = sorted(pairs, key=lambda _: random.random())  # type: ignore[attr-defined]  # hypothesis' Random
-    for score in (brier_score, log_score):
-        assert score(*zip(*shuffled, strict=True)) == pytest.approx(score(*zip(*pairs, strict=True)), abs=1e-12)
-
-
-@given(PAIRS)
-def test_naming_the_other_side_yes_changes_no_score(pairs: list[tuple[float, int]]) -> None:
-    p, y = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))
-    assert brier_score(1 - p, 1 - y) == pytest.approx(brier_score(p, y), abs=1e-9)
-    assert log_score(1 - p, 1 - y) == pytest.approx(log_score(p, y), abs=1e-9)
-
-
-@given(st.floats(0, 1), st.lists(st.sampled_from([0, 1]), min_size=1, max_size=20))
-def test_no_constant_forecast_beats_the_rate_of_what_happened(p: float, outcomes: list[int]) -> None:
-    rate = sum(outcomes) / len(outcomes)
-    assert brier_score([rate] * len(outcomes), outcomes) <= brier_score([p] * len(outcomes), outcomes) + 1e-12
 
 
 def test_perfect_half_and_worst_forecasts_have_their_known_scores() -> None:
