@@ -88,14 +88,6 @@ def test_what_was_bet_without_a_forecast_is_not_said_to_earn_nothing_under_anoth
     assert again(record, "kelly")["bot", "kelly", "1"].difference is None
 
 
-def test_a_bot_that_bets_by_a_rule_is_not_changed_by_it() -> None:
-    record = record_of([Made(bets=(Bet(0, 0.5, 0.5, 0.75),))], seen=[Seen(0, 1, 0.6)], as_of=9)
-    found = again(record, "kelly", "half_kelly")
-    kelly, half = found["bot", "kelly", "1"].difference, found["bot", "half_kelly", "1"].difference
-    assert kelly is not None and half is not None
-    assert (kelly.estimate, half.estimate) == pytest.approx((0.0, -0.05))
-
-
 def test_every_bot_delay_and_horizon_has_a_row_in_that_order() -> None:
     record = record_of([Made("a"), Made("b")], as_of=9)
     assert list(late(record, 1, 2.5)) == [

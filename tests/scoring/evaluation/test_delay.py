@@ -1,7 +1,6 @@
 """Delays: what a bot would have earned had each decision been carried out some days late."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,18 +27,6 @@ def test_the_same_dollars_at_the_later_price_held_as_long_by_hand() -> None:
     record = record_of([Made(at=0, bets=(Bet(0, 0.5, 0.5),))], seen=seen, as_of=10)
     # A day late it is bought at 0.60, and two days later worth 0.90: 0.5 * (0.90 / 0.60 - 1).
     assert late_values(record, 1, 2) == {0: pytest.approx(0.25)}
-
-
-def test_no_is_bought_at_what_yes_leaves() -> None:
-    record = record_of([Made(bets=(Bet(0, -1.0, 0.5),))], seen=[Seen(0, 1, 0.6), Seen(0, 2, 0.8)], as_of=10)
-    assert late_values(record, 1, 1) == {0: pytest.approx(0.2 / 0.4 - 1.0)}
-
-
-def test_a_price_that_does_not_move_makes_no_difference() -> None:
-    seen = [Seen(0, at, 0.5) for at in range(1, 12)]
-    record = record_of([Made(bets=(Bet(0, 1.0, 0.5),))], seen=seen, as_of=12)
-    for days in (1, 2, 4):
-        assert late_values(record, days, 7) == {0: 0.0}
 
 
 def test_at_settlement_the_payout_is_the_same_and_the_price_is_not() -> None:
@@ -105,20 +92,6 @@ def _price(record: TrackRecord, market: int, decision: int, days: float) -> floa
         if of == market and begin < at <= end and end - at <= 3 * DAY
     ]
     return float(record.observation_price_yes[max(seen)[1]])
-
-
-@given(RECORDS, st.sampled_from([0.25, 1.0]))
-def test_nothing_that_became_known_later_is_seen(record: TrackRecord, days: float) -> None:
-    known = record.observation_at <= record.as_of
-    until = replace(
-        record,
-        observation_market=record.observation_market[known],
-        observation_at=record.observation_at[known],
-        observation_price_yes=record.observation_price_yes[known],
-    )
-    (one, rows), (other, same) = delay_record(record, days), delay_record(until, days)
-    assert rows.tolist() == same.tolist()
-    np.testing.assert_array_equal(one.bet_price_yes, other.bet_price_yes)
 
 
 @pytest.mark.parametrize("days", [0.0, -1.0, math.nan, math.inf])

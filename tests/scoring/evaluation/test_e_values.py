@@ -115,29 +115,6 @@ def test_a_bet_on_no_by_hand() -> None:
     assert found.better.now == pytest.approx((1.0 + 0.3 * MEAN_FRACTION) ** (1 / ONE_DAY))
 
 
-def test_a_second_decision_stakes_what_the_first_left_by_hand() -> None:
-    # S = .5 twice on one event: a_1 = lambda, a_2 = lambda (1 - lambda / 2); both at .5, then 1 is paid.
-    two = [Stake(0.5, 0.5, d, 0, 0, float(d)) for d in range(2)]
-    found = evidence(two, 5.0, paid={0: (1.0, 4.0)})
-    e0 = np.mean([1 + 0.5 * share + 0.5 * share * (1 - share / 2) for share in FRACTIONS])
-    assert found.better.now == pytest.approx(e0 ** (1 / ONE_DAY))
-
-
-def test_two_events_that_move_as_one_count_as_one_by_hand() -> None:
-    # Both gain .5 on one day: (sum of g)^2 / sum of g^2 = 1 / .5 = 2, and E0 is the product.
-    found = evidence([Stake(0.5, 0.5, e, e, e, 0.0) for e in range(2)], 2.0, paid={0: (1.0, 1.0), 1: (1.0, 1.0)})
-    assert found.dependence == pytest.approx(2.0 + 2.0 * math.sqrt(2.0))
-    assert found.better.now == pytest.approx(np.mean([(1 + 0.5 * s) ** 2 for s in FRACTIONS]) ** (1 / found.dependence))
-
-
-def test_a_day_on_which_events_cancel_out_does_not_dilute_the_day_on_which_they_do_not() -> None:
-    # A share of each: +.1 and -.1 on one day, +.5 and +.5 on the next. (0 + 1) / (.02 + .5), and 2 sqrt(2 / 2).
-    stakes = [Stake(0.3, 0.3, e, e, e, 0.0) for e in range(2)]
-    found = evidence(stakes, 3.0, seen=[(0, 1.0, 0.4), (1, 1.0, 0.2), (0, 2.0, 0.9), (1, 2.0, 0.7)])
-    assert found.dependence == pytest.approx(1 / 0.52 + 2.0)
-    assert found.dependence == pytest.approx(3.923, abs=1e-3)
-
-
 def one_night(*, came_true: int) -> BettingEvidence:
     """Return the evidence of 60 events held over 59 quiet days, of which so many, the first ones, come true at once."""
     stakes = [Stake(0.5, 0.5, e, e, e, 0.5) for e in range(60)]
@@ -172,21 +149,6 @@ def test_a_night_each_says_as_much_as_it_did(every_fourth: bool, better: float, 
     assert found.dependence == pytest.approx(1.365, abs=1e-3)
 
 
-def test_worse_has_a_dependence_of_its_own() -> None:
-    # .5 on YES at .5 twice, one true: 1 / W is 4 / 5 and 4 / 3. (1/3 - 1/5)^2 / (1/9 + 1/25).
-    stakes = [Stake(0.5, 0.5, e, e, e, 0.0) for e in range(2)]
-    found = evidence(stakes, 2.0, paid={0: (1.0, 1.0), 1: (0.0, 1.0)})
-    assert found.dependence == pytest.approx(ONE_DAY - 1.0)
-    assert found.dependence_worse == pytest.approx((1 / 3 - 1 / 5) ** 2 / (1 / 9 + 1 / 25) + 2.0 * math.sqrt(2.0))
-    assert found.worse.now == pytest.approx((4 / 5 * 4 / 3) ** (1 / found.dependence_worse))
-
-
-def test_the_largest_is_kept_when_what_was_gained_is_lost() -> None:
-    found = evidence([Stake(0.9, 0.1, 0, 0, 0, 0.0)], 9.0, seen=[(0, 2.0, 0.9)], paid={0: (0.0, 5.0)})
-    assert found.better.largest > 1.3 > 1.0 > found.better.now
-    assert found.better.largest_at == 2 * DAY
-
-
 def test_before_anything_moves_nothing_is_said() -> None:
     nothing = BettingEvidence(events=1)
     assert evidence([Stake(0.5, 0.5, 0, 0, 0, 0.5)], 9.0) == nothing
@@ -202,12 +164,6 @@ def test_stakes_that_cancel_but_for_rounding_are_no_change() -> None:
     stakes = [Stake(0.1, 0.3, 0, 0, 0, 0.0), Stake(-0.1 * 0.7 / 0.3, 0.3, 0, 0, 1, 0.0)]
     found = evidence(stakes, 9.0, seen=[(0, 1.5, 0.4), (1, 1.5, 0.4)])
     assert (found.days, found.better.largest) == (0, 1.0)
-
-
-def test_an_old_price_of_before_the_decision_is_none_and_one_of_long_ago_is() -> None:
-    stakes = [Stake(0.5, 0.5, 0, 0, 0, 2.5)]
-    assert evidence(stakes, 90.0, seen=[(0, 2.4, 0.9)]).days == 0
-    assert evidence(stakes, 90.0, seen=[(0, 2.6, 0.9)]).better.now > 1.0
 
 
 def test_what_was_settled_before_the_decision_proves_nothing() -> None:
@@ -230,18 +186,6 @@ def test_nothing_after_the_last_midnight_is_seen(seed: int) -> None:
     # Over more days a sum may be rounded elsewhere, by how the processor adds.
     later = evidence(stakes, last + 5, paid=altered.paid, seen=altered.seen)
     assert later.better.largest >= before.better.largest * (1.0 - 1e-12)
-
-
-@given(st.integers(0, 10**6))
-def test_the_order_of_rows_and_the_names_of_things_change_nothing(seed: int) -> None:
-    stakes, prices, as_of = world(seed)
-    rng = np.random.default_rng(seed)
-    renamed = [one._replace(event=7 * one.event + 3) for one in stakes]
-    shuffled = [renamed[row] for row in rng.permutation(len(stakes))]
-    one, other = (evidence(each, as_of, paid=prices.paid, seen=prices.seen) for each in (stakes, shuffled))
-    for name in ("better", "worse", "book"):
-        assert getattr(other, name).now == pytest.approx(getattr(one, name).now, rel=1e-9)
-    assert other.days == one.days
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=1, max_size=300))
@@ -352,19 +296,6 @@ def test_only_decisions_that_are_scored_are_evidence() -> None:
     scored, silent = record_evidence(record)
     assert scored.forecasts == evidence([Stake(0.8, 0.5, 0, 0, 0, 0.0)], 9.0, paid={0: (1.0, 2.0)})
     assert silent.forecasts == silent.dollars == BettingEvidence()
-
-
-def test_a_record_does_not_see_what_comes_after_its_instant() -> None:
-    decisions = [made("a", event, Bet(event, 1.0, 0.5, 0.9)) for event in range(3)]
-    seen = [Seen(0, 2.0, 0.7), Seen(1, 3.0, 0.6)]
-    record = record_of(decisions, as_of=5.0, seen=seen, paid={2: Paid(4.0, 1.0)})
-    later = record_of(
-        decisions,
-        as_of=5.0,
-        seen=[*seen, Seen(0, 5.5, 0.01), Seen(1, 7.0, 0.01)],
-        paid={0: Paid(5.1, 0.0), 1: Paid(8.0, 0.0), 2: Paid(4.0, 1.0)},
-    )
-    assert record_evidence(later) == record_evidence(record)
 
 
 SOUND: Mapping[str, Any] = {

@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
@@ -46,18 +45,6 @@ def test_every_forecaster_is_scored_as_if_alone(table: Forecasts) -> None:
             assert (score.market_brier, score.market_log_score, score.skill_vs_market) == (None, None, None)
 
 
-@given(TABLES, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(table: Forecasts, random: st.DataObject) -> None:
-    rows = list(range(table.probability.size))
-    random.shuffle(rows)  # type: ignore[attr-defined]  # hypothesis' Random
-    shuffled = forecast_scores(table.only(np.array(rows)), uncertainty=FEW)
-    for one, other in zip(forecast_scores(table, uncertainty=FEW), shuffled, strict=True):
-        assert one.brier == pytest.approx(other.brier)
-        assert one.adjusted_brier == pytest.approx(other.adjusted_brier)
-        for name, estimate in one.intervals.items():
-            assert (estimate.low, estimate.high) == (other.intervals[name].low, other.intervals[name].high)
-
-
 def test_what_is_said_twice_at_once_has_one_interval_in_either_order() -> None:
     answers = [(0, 0, 0.25, NAN, NAN, 1.0), (0, 0, 0.1, NAN, NAN, 1.0), (0, 2, 0.3, NAN, NAN, 1.0)]
     one, other = (
@@ -76,17 +63,6 @@ def test_scores_agree_with_scikit_learn() -> None:
         assert own.confidence is not None
         rho = stats.spearmanr(own.confidence, own.squared_errors()).statistic
         assert score.confidence_and_error == pytest.approx(rho)
-
-
-def test_scores_by_hand() -> None:
-    # 0.8 of what came out YES, 0.4 of what came out NO; the price said 0.5 of the first and nothing of the second.
-    (score, *_) = forecast_scores(table_of([(0, 1, 0.8, 0.5, NAN, 1.0), (0, 2, 0.4, NAN, NAN, 1.0)]))
-    assert score.brier == pytest.approx((0.04 + 0.16) / 2)
-    assert score.log_score == pytest.approx(-(math.log(0.8) + math.log(0.6)) / 2)
-    assert (score.accuracy, score.n, score.n_market) == (1.0, 2, 1)
-    assert score.market_brier == 0.25
-    # On the priced one alone: 1 - 0.04 / 0.25.
-    assert score.skill_vs_market == pytest.approx(0.84)
 
 
 def test_intervals_are_those_of_each_score_alone() -> None:
@@ -163,13 +139,6 @@ def test_alone_or_in_parts_nothing_is_adjusted() -> None:
     table = drawn(10)
     assert forecast_scores(table.only(table.forecaster == 0))[0].adjusted_brier is None
     assert forecast_scores(table, adjust=False)[0].adjusted_brier is None
-
-
-def test_who_said_more_surely_what_was_right_has_a_negative_correlation() -> None:
-    answers = [(0, 1, 0.9, NAN, 9.0, 1.0), (0, 3, 0.7, NAN, 5.0, 1.0), (0, 5, 0.2, NAN, 1.0, 1.0)]
-    (score, *_) = forecast_scores(table_of(answers))
-    assert score.confidence_and_error == pytest.approx(-1.0)
-    assert score.n_confidence == 3
 
 
 def test_of_two_stated_confidences_no_correlation_is_made() -> None:

@@ -59,37 +59,40 @@ def evaluated(found: TrackRecord) -> Evaluation:
     return evaluation_of(found, datetime.fromtimestamp(found.as_of, UTC), QUESTION)
 
 
-def joined_of(found: TrackRecord, cluster: np.ndarray) -> ClusteredEvaluation:
-    joined = evaluated(replace(found, decision_cluster=cluster)).joined
-    assert joined is not None
-    return joined
+def joined_in(found: Evaluation) -> ClusteredEvaluation:
+    assert found.joined is not None
+    return found.joined
 
 
-def test_without_clusters_nothing_is_joined() -> None:
-    assert evaluated(record()).joined is None
+@pytest.fixture(scope="module")
+def made() -> TrackRecord:
+    return record()
 
 
-def test_joining_each_event_with_itself_changes_no_number() -> None:
-    made = record()
+@pytest.fixture(scope="module")
+def alone(made: TrackRecord) -> Evaluation:
+    return evaluated(made)
+
+
+@pytest.fixture(scope="module")
+def in_threes(made: TrackRecord) -> Evaluation:
+    """Return the evaluation in which every three events are one cluster."""
+    return evaluated(replace(made, decision_cluster=made.decision_event // 3))
+
+
+def test_joining_each_event_with_itself_changes_no_number(made: TrackRecord, alone: Evaluation) -> None:
     # Other numbers for the same events.
     found = evaluated(replace(made, decision_cluster=7 * made.decision_event + 3))
-    assert found.joined is not None
+    assert alone.joined is None and found.joined is not None
     assert (found.joined.events, found.joined.clusters, found.joined.largest) == (24, 24, 1)
-    assert text(found.joined.evaluation) == text(evaluated(made)) == text(replace(found, joined=None))
+    assert text(found.joined.evaluation) == text(alone) == text(replace(found, joined=None))
 
 
-def test_the_default_beside_it_is_as_it_was() -> None:
-    made = record()
-    found = evaluated(replace(made, decision_cluster=made.decision_event // 3))
-    assert text(replace(found, joined=None)) == text(evaluated(made))
-
-
-def test_an_interval_has_the_standard_error_of_the_clusters() -> None:
+def test_an_interval_has_the_standard_error_of_the_clusters(
+    made: TrackRecord, alone: Evaluation, in_threes: Evaluation
+) -> None:
     """sqrt(K / (K - 1) * sum of (a_k - m n_k)^2) / n over the clusters, by loops; the mean is that of the default."""
-    made = record()
-    cluster = made.decision_event // 3
-    joined = joined_of(made, cluster)
-    alone = evaluated(made)
+    cluster, joined = made.decision_event // 3, joined_in(in_threes)
     values = alone.cards[0].horizons["now"].mean_return
     interval = joined.evaluation.cards[0].horizons["now"].intervals["mean_return"]
     assert interval.estimate == values
@@ -103,13 +106,14 @@ def test_an_interval_has_the_standard_error_of_the_clusters() -> None:
     assert interval.cluster_standard_error == pytest.approx(math.sqrt(k / (k - 1) * squares) / own.sum())
 
 
-def test_every_interval_and_e_value_is_that_of_a_record_of_which_clusters_are_the_events() -> None:
+def test_every_interval_and_e_value_is_that_of_a_record_of_which_clusters_are_the_events(
+    made: TrackRecord, in_threes: Evaluation
+) -> None:
     """What is compared stays as it was; where that plays no part, clusters are the events of another record."""
-    made = record()
     cluster = made.decision_event // 3
     # A second apart: decisions on one event and slot would be averaged.
     renamed = replace(made, decision_event=cluster, decision_slot=made.slots() + made.decision_event % 3)
-    joined = joined_of(made, cluster)
+    joined = joined_in(in_threes)
     assert record_evidence(replace(made, decision_cluster=cluster)) == record_evidence(renamed)
     ours, theirs = joined.evaluation, evaluated(renamed)
     assert [each.evidence for each in (ours,)] == [theirs.evidence]
@@ -128,9 +132,8 @@ def test_every_interval_and_e_value_is_that_of_a_record_of_which_clusters_are_th
     ]
 
 
-def test_edges_and_pairs_count_clusters_and_keep_their_means() -> None:
-    made = record()
-    joined, alone = joined_of(made, made.decision_event // 3).evaluation, evaluated(made)
+def test_edges_and_pairs_count_clusters_and_keep_their_means(alone: Evaluation, in_threes: Evaluation) -> None:
+    joined = joined_in(in_threes).evaluation
     assert [card.edge.edge for card in joined.cards] == [card.edge.edge for card in alone.cards]
     assert [card.edge.by_event for card in joined.cards] == [card.edge.by_event for card in alone.cards]
     assert {card.edge.clusters for card in joined.cards} == {8}
@@ -151,8 +154,8 @@ def _without_interval(document: Any) -> bool:
 @pytest.mark.parametrize("clusters", [4, 5])
 def test_below_five_clusters_there_is_no_interval_and_it_says_so(clusters: int) -> None:
     made = record(20)
-    joined = joined_of(made, made.decision_event * clusters // 20)
-    document = evaluation_document(evaluated(replace(made, decision_cluster=made.decision_event * clusters // 20)))
+    evaluation = evaluated(replace(made, decision_cluster=made.decision_event * clusters // 20))
+    joined, document = joined_in(evaluation), evaluation_document(evaluation)
     found = {name: document["clusters"][name] for name in ("bots", "comparisons", "delays", "sizings")}
     assert FEWEST_FOR_AN_INTERVAL == 5
     assert _without_interval(found) is (clusters < 5)
@@ -164,13 +167,11 @@ def test_below_five_clusters_there_is_no_interval_and_it_says_so(clusters: int) 
     assert np.isnan(bins.outcome_low).all() == (clusters < 5)
 
 
-def test_a_part_with_enough_clusters_keeps_its_interval() -> None:
-    found = evaluated(record())
-    assert without_few(found, 2) == found
+def test_a_part_with_enough_clusters_keeps_its_interval(alone: Evaluation) -> None:
+    assert without_few(alone, 2) == alone
 
 
-def test_an_event_in_two_clusters_is_refused() -> None:
-    made = record()
+def test_an_event_in_two_clusters_is_refused(made: TrackRecord) -> None:
     split = np.arange(made.decision_event.size, dtype=np.int64)
     with pytest.raises(ValueError, match="an event is in one cluster"):
         replace(made, decision_cluster=split)
@@ -181,18 +182,16 @@ def test_clusters_of_other_things_are_refused() -> None:
         Question(clusters="category")  # type: ignore[arg-type]
 
 
-def test_what_is_kept_of_it_comes_back_whole() -> None:
-    found = evaluated(replace(record(), decision_cluster=record().decision_event // 3))
-    again = evaluation_from_text(text(found))
-    assert text(again) == text(found)
+def test_what_is_kept_of_it_comes_back_whole(in_threes: Evaluation) -> None:
+    again = evaluation_from_text(text(in_threes))
+    assert text(again) == text(in_threes)
     assert again.joined is not None
 
 
-def test_the_document_has_them_only_where_they_were_asked_for() -> None:
-    made = record()
-    document = evaluation_document(evaluated(replace(made, decision_cluster=made.decision_event // 3)))
-    assert "clusters" not in evaluation_document(evaluated(made))
+def test_the_document_has_them_only_where_they_were_asked_for(alone: Evaluation, in_threes: Evaluation) -> None:
+    document = evaluation_document(in_threes)
+    assert "clusters" not in evaluation_document(alone)
     assert list(document["clusters"])[:6] == [
         "events", "clusters", "largest", "fewest_for_an_interval", "too_few", "leaderboard",
     ]  # fmt: skip
-    assert {name: each for name, each in document.items() if name != "clusters"} == evaluation_document(evaluated(made))
+    assert {name: each for name, each in document.items() if name != "clusters"} == evaluation_document(alone)

@@ -62,16 +62,6 @@ def test_the_counts_of_the_parts_add_up_to_the_whole(made: list[Made], grouping:
             assert sum(each.horizons[label].n_passed for each in own) == score.n_passed
 
 
-@given(DECISIONS, st.sampled_from(GROUPINGS))
-def test_the_mean_of_the_parts_is_the_mean_of_the_whole(made: list[Made], grouping: str) -> None:
-    parts, whole = by(made, grouping)
-    for card in whole:
-        own = [part.card.forecast for part in parts if part.card.bot == card.bot]
-        if card.forecast.n:
-            total = sum(each.n * each.brier for each in own if each.brier is not None)
-            assert card.forecast.brier == pytest.approx(total / card.forecast.n)
-
-
 def test_a_part_is_scored_as_the_bot_alone_on_it() -> None:
     made = [
         Made("a", at=at, event=event, category=category, bets=(Bet(event, 0.5, 0.5, 0.7),))

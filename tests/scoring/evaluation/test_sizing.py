@@ -27,28 +27,8 @@ def test_a_rule_bets_what_the_bots_sizing_bets(forecasts: list[tuple[float, floa
     assert bet_again(rule, forecasts) == pytest.approx(list(expected), abs=1e-12)
 
 
-@given(FORECASTS, st.sampled_from(list(SIZINGS)))
-def test_the_stake_is_never_more_than_the_dollar(forecasts: list[tuple[float, float]], rule: str) -> None:
-    assert sum(map(abs, bet_again(rule, forecasts))) <= 1.0 + 1e-12
-
-
 def test_a_bot_may_name_every_rule_that_an_evaluation_may() -> None:
     assert set(get_args(SizingRule)) == set(SIZINGS)
-
-
-def test_half_of_kelly_by_hand() -> None:
-    # 0.75 against 0.5: (0.75 - 0.5) / (1 - 0.5) = 0.5 of the dollar; of NO, 0.9 against 0.8: 0.1 / 0.2, as much.
-    assert bet_again("kelly", [(0.75, 0.5)]) == [0.5]
-    assert bet_again("half_kelly", [(0.75, 0.5), (0.1, 0.2)]) == pytest.approx([0.25, -0.25])
-
-
-def test_bets_that_are_too_much_together_are_made_smaller_alike() -> None:
-    # 1 each alone, so half each together.
-    assert bet_again("flat", [(0.6, 0.5), (0.4, 0.5)]) == [0.5, -0.5]
-
-
-def test_without_an_edge_or_on_a_side_too_cheap_nothing_is_bet() -> None:
-    assert bet_again("flat", [(0.5, 0.5), (0.9, 0.0005), (0.1, 0.9995)]) == [0.0, 0.0, 0.0]
 
 
 def test_decisions_that_bet_without_a_forecast_are_left_out() -> None:
