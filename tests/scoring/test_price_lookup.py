@@ -32,54 +32,15 @@ def test_every_query_is_answered_by_the_definition(
     np.testing.assert_array_equal(found, expected)
 
 
-@given(OBSERVATIONS, QUERIES)
-def test_later_observations_change_no_answer(
-    observations: list[tuple[int, float, float]], queries: list[tuple[int, float, float]]
-) -> None:
-    asked, at = [row[0] for row in queries], [min(row[1], 0.7) for row in queries]
-    known = [row for row in observations if row[1] <= 0.7]
-    without, full = (
-        as_of_prices([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], asked, at)
-        for rows in (known, observations)
-    )
-    np.testing.assert_array_equal(full, without)
-
-
-@given(OBSERVATIONS, QUERIES, st.sampled_from([1, 70_000, 10**15]))
-def test_how_markets_are_numbered_changes_no_answer(
-    observations: list[tuple[int, float, float]], queries: list[tuple[int, float, float]], apart: int
-) -> None:
-    market, seen_at, price = ([row[index] for row in observations] for index in range(3))
-    asked, at = ([row[index] for row in queries] for index in range(2))
-    far_apart = [[apart * each for each in numbers] for numbers in (market, asked)]
-    found = as_of_prices(far_apart[0], seen_at, price, far_apart[1], at)
-    np.testing.assert_array_equal(found, as_of_prices(market, seen_at, price, asked, at))
-
-
 def test_an_observation_at_the_very_instant_counts_and_one_a_hair_later_does_not() -> None:
     at = 1_770_000_000.123456
     later = math.nextafter(at, math.inf)
     assert as_of_prices([0, 0], [at, later], [0.2, 0.9], [0], [at]).tolist() == [0.2]
 
 
-def test_an_observation_at_the_bound_itself_is_too_early() -> None:
-    bounds = [10.0, math.nextafter(10.0, 0.0)]
-    found = as_of_prices([0], [10.0], [0.2], [0, 0], [11.0, 11.0], not_before=bounds)
-    np.testing.assert_array_equal(found, [math.nan, 0.2])
-
-
 def test_an_observation_as_old_as_the_gap_counts_and_an_older_one_does_not() -> None:
     found = as_of_prices([0], [0.0], [0.2], [0, 0], [259_200.0, 259_200.5])
     np.testing.assert_array_equal(found, [0.2, math.nan])
-
-
-def test_of_equal_instants_the_last_in_input_order_wins() -> None:
-    assert as_of_prices([3, 3, 3], [5.0, 5.0, 1.0], [0.1, 0.7, 0.4], [3], [6.0]).tolist() == [0.7]
-
-
-def test_markets_never_borrow_each_others_prices() -> None:
-    found = as_of_prices([1, 3], [0.0, 0.0], [0.1, 0.3], [0, 1, 2, 3, 4], [1.0] * 5)
-    np.testing.assert_array_equal(found, [math.nan, 0.1, math.nan, 0.3, math.nan])
 
 
 def test_market_numbers_may_be_far_apart() -> None:

@@ -3,8 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from predibot.scoring.accounts.cohorts import (
     CohortResult,
@@ -58,13 +56,6 @@ def test_two_results_of_one_cohort_and_a_stake_of_nothing_are_refused() -> None:
         cohort_score([result(0, 1.0), result(0, 2.0)])
     with pytest.raises(ValueError, match="stake"):
         cohort_score([CohortResult(SUNDAY, SUNDAY, 0.0, 1.0)])
-
-
-@given(st.lists(st.floats(0.0, 50_000.0), min_size=1, max_size=20))
-def test_the_mean_return_is_the_profit_over_all_stakes(values: list[float]) -> None:
-    found = cohort_score([result(week, value) for week, value in enumerate(values)])
-    assert found is not None
-    assert found.returns.mean == pytest.approx(found.return_on_stakes, abs=1e-9)
 
 
 def test_an_account_that_owes_lost_the_whole_stake() -> None:

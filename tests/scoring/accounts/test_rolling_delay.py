@@ -34,31 +34,6 @@ def test_every_delay_is_what_plain_loops_say_over_the_same_slots(slots: int, see
         assert found[delay].cumulative_return == pytest.approx(by_loops(cash, shares, prices, delay, 16))
 
 
-def test_shares_that_never_change_lose_nothing_by_any_delay() -> None:
-    _, _, prices = world(30)
-    found = rolling_delays(np.full(30, 7.0), np.tile([3.0, 0.0, 5.0], (30, 1)), prices)
-    assert {delay: each.difference for delay, each in found.items()} == dict.fromkeys(DELAYS, 0.0)
-
-
-def test_what_settles_and_stays_as_cash_loses_nothing_by_any_delay() -> None:
-    _, _, prices = world(40)
-    prices[20:, 0] = 1.0
-    shares, cash = np.tile([3.0, 0.0, 5.0], (40, 1)), np.full(40, 7.0)
-    shares[20:, 0], cash[20:] = 0.0, 10.0
-    found = rolling_delays(cash, shares, prices)
-    assert [each.difference for each in found.values()] == [0.0] * 5
-
-
-def test_who_holds_what_will_rise_is_hurt_by_every_delay() -> None:
-    rng = np.random.default_rng(2)
-    prices = rng.uniform(0.2, 0.8, (60, 4))
-    best = np.argmax(np.vstack([prices[1:] / prices[:-1], np.ones(4)]), axis=1)
-    shares = np.zeros((60, 4))
-    shares[np.arange(60), best] = 100.0
-    found = rolling_delays(np.ones(60), shares, prices)
-    assert all(each.difference < 0.0 for each in found.values())
-
-
 def test_the_published_bounds_make_equal_decisions_differ_and_ours_do_not() -> None:
     prices = (0.5 * 1.001 ** np.arange(51))[:, np.newaxis]
     cash, shares = np.zeros(51), np.full((51, 1), 100.0)

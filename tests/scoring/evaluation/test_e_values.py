@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring import BettingEvidence, Evidence, betting_evidence, kelly_fraction, record_evidence
+from predibot.scoring import BettingEvidence, Evidence, betting_evidence, record_evidence
 from predibot.scoring.evaluation.e_values import FRACTIONS
 from tests.scoring.e_values_by_loops import DAY, Prices, Stake, days
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
@@ -212,47 +212,6 @@ def test_what_no_float_holds_is_cut_to_what_one_does() -> None:
     assert found.better.now == pytest.approx(np.finfo(float).max, rel=1e-9)
     assert 0.0 < found.worse.now < 1e-300
     assert 0.0 < found.better.p_value < 1e-300
-
-
-def fair_worlds(worlds: int, *, lean: float, knows: float = 0.0) -> list[BettingEvidence]:
-    """Return the evidence of a forecaster in worlds of 90 events that settle 1 to 10 days after they begin.
-
-    Args:
-        worlds: How many.
-        lean: How far it is from the price, to either side.
-        knows: How much of that is right, from 0, where prices are right, to 1.
-    """
-    found = []
-    for seed in range(worlds):
-        rng = np.random.default_rng(seed)
-        side = rng.choice([-1.0, 1.0], 90) * lean
-        price = rng.uniform(0.2, 0.8, 90)
-        begun = rng.integers(0, 60, 90).astype(float)
-        stakes = kelly_fraction(np.clip(price + side, 0.02, 0.98), price)
-        happened = rng.random(90) < price + knows * side
-        paid = {row: (float(happened[row]), begun[row] + float(rng.integers(1, 11))) for row in range(90)}
-        rows = [Stake(float(stakes[row]), price[row], row, row, row, begun[row]) for row in range(90)]
-        found.append(evidence(rows, 75.0, paid=paid))
-    return found
-
-
-def test_a_fair_price_is_seldom_beaten_on_any_day() -> None:
-    # 5 % at most are promised; the coverage page has thousands of worlds of many kinds.
-    found = fair_worlds(120, lean=0.15)
-    assert sum(each.better.convinces for each in found) <= 5
-    assert sum(each.book.convinces for each in found) <= 5
-
-
-def test_who_knows_more_than_the_price_is_found_and_who_knows_less_too() -> None:
-    knowing, noisy = fair_worlds(60, lean=0.19, knows=1.0), fair_worlds(60, lean=0.19)
-    assert sum(each.better.convinces for each in knowing) >= 45
-    assert not any(each.worse.convinces for each in knowing)
-    assert sum(each.worse.convinces for each in noisy) >= 10
-
-
-def test_who_is_halfway_right_is_seldom_called_worse() -> None:
-    # Its edge is zero: the boundary of what `worse` speaks against.
-    assert sum(each.worse.convinces for each in fair_worlds(120, lean=0.15, knows=0.5)) <= 5
 
 
 def made(bot: str, event: int, *bets: Bet, at: float = 0.0, **more: Any) -> Made:

@@ -5,8 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from predibot.scoring.inference.bootstrap import (
@@ -24,7 +22,6 @@ from predibot.scoring.inference.draws import generator, resample_counts
 from tests.scoring.designs import Sample, skewed, unequal
 
 FEW = {"seed": 4, "resamples": 200}
-SEEDS = st.integers(0, 2**32)
 
 
 def sample(clusters: int = 40, seed: int = 0) -> Sample:
@@ -37,59 +34,12 @@ def ends(found: Estimate) -> list[float]:
     return [found.estimate, found.low, found.high]
 
 
-@settings(max_examples=20)
-@given(SEEDS, st.floats(0.1, 10), st.floats(-5, 5))
-def test_other_units_give_the_same_interval_in_those_units(seed: int, scale: float, shift: float) -> None:
-    values, _, of, _ = sample(seed=seed)
-    plain = np.array(ends(cluster_bootstrap_mean(values, of, **FEW)))
-    assert ends(cluster_bootstrap_mean(scale * values + shift, of, **FEW)) == pytest.approx(scale * plain + shift)
-    mirrored = ends(cluster_bootstrap_mean(-values, of, **FEW))
-    assert mirrored == pytest.approx((-plain[[0, 2, 1]]).tolist())
-
-
-@settings(max_examples=10)
-@given(SEEDS)
-def test_the_order_of_rows_changes_nothing(seed: int) -> None:
-    values, _, of, _ = sample(seed=seed)
-    order = np.random.default_rng(seed).permutation(of.size)
-    assert cluster_bootstrap_mean(values[order], of[order], **FEW) == cluster_bootstrap_mean(values, of, **FEW)
-    shuffled = values[order]
-    one = cluster_bootstrap(lambda rows: float(np.median(values[rows])), of, seed=4, resamples=40)
-    other = cluster_bootstrap(lambda rows: float(np.median(shuffled[rows])), of[order], seed=4, resamples=40)
-    assert one == other
-
-
-@settings(max_examples=20)
-@given(SEEDS, st.integers(2, 5))
-def test_repeating_every_row_narrows_nothing(seed: int, times: int) -> None:
-    values, _, of, _ = sample(seed=seed)
-    once = cluster_bootstrap_mean(values, of, **FEW)
-    repeated = cluster_bootstrap_mean(np.repeat(values, times), np.repeat(of, times), **FEW)
-    assert ends(repeated) == pytest.approx(ends(once))
-    assert (repeated.n, repeated.clusters) == (times * once.n, once.clusters)
-
-
 def test_a_row_of_weight_two_is_the_row_twice() -> None:
     values, _, of, _ = sample()
     times = np.random.default_rng(1).integers(1, 4, of.size)
     weighted = cluster_bootstrap_mean(values, of, weights=times, **FEW)
     assert ends(weighted) == pytest.approx(ends(cluster_bootstrap_mean(values.repeat(times), of.repeat(times), **FEW)))
     assert weighted.estimate == pytest.approx(np.average(values, weights=times))
-
-
-def test_skill_is_one_minus_the_ratio_with_its_ends_exchanged() -> None:
-    (errors, _, of, _), others = sample(), np.random.default_rng(2).random(sample().clusters.size)
-    ratio = ends(cluster_bootstrap_ratio(errors, others, of, **FEW))
-    skill = ends(cluster_bootstrap_ratio(others - errors, others, of, **FEW))
-    assert skill == pytest.approx([1 - ratio[0], 1 - ratio[2], 1 - ratio[1]])
-
-
-def test_a_wider_confidence_holds_the_narrower() -> None:
-    values, _, of, _ = sample()
-    found = [cluster_bootstrap_mean(values, of, seed=1, resamples=2_000, confidence=c) for c in (0.5, 0.9, 0.99)]
-    lows, highs = zip(*(ends(each)[1:] for each in found), strict=True)
-    assert sorted(lows, reverse=True) == list(lows)
-    assert sorted(highs) == list(highs)
 
 
 def test_the_result_says_how_it_was_made() -> None:
@@ -183,13 +133,6 @@ def test_scores_that_share_draws_have_the_distances_they_have_alone() -> None:
     assert np.isnan(together[-1]).all()
     with pytest.raises(ValueError, match=r"numbers of clusters differ: \[20, 21\]"):
         studentised_distances_of_each([many[0], ratio_sums(*sample(21)[:3])[0]], 100, 6)
-
-
-def test_with_many_plain_clusters_it_is_the_textbook_interval() -> None:
-    values = np.random.default_rng(5).normal(2.0, 3.0, 1_000)
-    half = 1.96 * values.std(ddof=1) / math.sqrt(1_000)
-    found = cluster_bootstrap_mean(values, range(1_000), seed=1, resamples=4_000)
-    assert ends(found)[1:] == pytest.approx([values.mean() - half, values.mean() + half], abs=half / 10)
 
 
 def test_ninety_five_percent_intervals_hold_the_truth_where_plain_percentiles_do_not() -> None:

@@ -1,7 +1,6 @@
 """Clusters: rows that belong together, such as all forecasts on one event."""
 
 import math
-import statistics
 
 import numpy as np
 import pytest
@@ -35,26 +34,12 @@ def test_codes_number_the_sorted_labels_without_a_gap(labels: list[str]) -> None
     assert cluster_codes(labels).tolist() == [kinds.index(label) for label in labels]
 
 
-def test_clusters_of_one_row_have_the_standard_error_of_a_mean() -> None:
-    values = [0.1, 0.7, 0.3, 0.35]
-    sums = cluster_sums(np.array(values), np.ones(4), np.arange(4))
-    assert sums.standard_error == pytest.approx(statistics.stdev(values) / math.sqrt(4))
-
-
 def test_a_ratio_and_its_standard_error_by_hand() -> None:
     sums = cluster_sums(np.array([1.0, 1.0, 6.0]), np.array([1.0, 1.0, 2.0]), np.array([0, 0, 1]))
     # Clusters 2/2 and 6/2: ratio 8/4 = 2, beyond it 2 - 4 = -2 and 6 - 4 = 2, of 4 each: -1/2 and 1/2.
     assert sums.ratio == 2.0
     # sqrt(2 / (2 - 1) * (1/4 + 1/4)) = 1
     assert sums.standard_error == 1.0
-
-
-def test_rows_that_agree_with_their_cluster_count_once() -> None:
-    rng = np.random.default_rng(1)
-    values, codes = rng.random(20), np.arange(20)
-    once = cluster_sums(values, np.ones(20), codes)
-    ten_times = cluster_sums(np.repeat(values, 10), np.ones(200), np.repeat(codes, 10))
-    assert ten_times.standard_error == pytest.approx(once.standard_error)
 
 
 @pytest.mark.parametrize(

@@ -29,24 +29,6 @@ def compare(a: Any, b: Any, of: Any, seed: int = 1, resamples: int = 400) -> Com
     return paired_difference(a, b, of, seed=seed, resamples=resamples)
 
 
-@settings(max_examples=20)
-@given(SEEDS)
-def test_swapping_the_two_turns_the_sign_and_nothing_else(seed: int) -> None:
-    (a, b), of = np.random.default_rng(seed).random((2, 60)), np.arange(60) // 2
-    one, other = compare(a, b, of), compare(b, a, of)
-    assert other.p_value == one.p_value
-    assert [other.difference, other.low, other.high] == pytest.approx([-one.difference, -one.high, -one.low])  # type: ignore[operator]
-
-
-@settings(max_examples=20)
-@given(SEEDS)
-def test_what_both_gain_changes_no_comparison(seed: int) -> None:
-    a, b, both = np.random.default_rng(seed).random((3, 60))
-    one, other = compare(a, b, np.arange(60)), compare(a + both, b + both, np.arange(60))
-    assert other.difference == pytest.approx(one.difference, abs=1e-9)
-    assert other.p_value == pytest.approx(one.p_value, abs=0.01)
-
-
 @pytest.mark.parametrize("shift", np.linspace(0.0, 0.4, 9))
 def test_zero_is_in_the_interval_unless_p_is_small(shift: float) -> None:
     a, b = np.random.default_rng(11).normal(size=(2, 80))
@@ -77,11 +59,6 @@ def test_values_that_differ_by_rounding_only_do_not_differ(size: float) -> None:
     tenths = np.arange(40) / 10.0 * size
     mixed = paired_difference(tenths * 3.0, tenths + tenths + tenths, np.arange(40), seed=1)
     assert (mixed.difference, mixed.p_value, mixed.low) == (0.0, 1.0, None)
-
-
-def test_those_who_always_say_the_same_do_not_differ() -> None:
-    found = compare([0.1, 0.4, 0.2], [0.1, 0.4, 0.2], [1, 2, 3])
-    assert (found.difference, found.p_value, found.low, found.high) == (0.0, 1.0, None, None)
 
 
 @pytest.mark.parametrize("of", [[1, 1, 1], [1, 1, 2]], ids=["one cluster", "two clusters"])
@@ -125,19 +102,6 @@ def test_equally_good_forecasters_are_seldom_told_apart() -> None:
 @given(P_VALUES)
 def test_adjusted_p_values_agree_with_scipy(p_values: list[float]) -> None:
     assert benjamini_hochberg(p_values) == pytest.approx(stats.false_discovery_control(p_values))
-
-
-@given(P_VALUES)
-def test_adjusting_lowers_no_p_value_and_keeps_their_order(p_values: list[float]) -> None:
-    adjusted = benjamini_hochberg(p_values)
-    assert (adjusted >= np.array(p_values) * (1 - 1e-12)).all()
-    assert (np.diff(adjusted[np.argsort(p_values, kind="stable")]) >= 0.0).all()
-
-
-def test_adjusted_p_values_by_hand() -> None:
-    # Sorted .01 .03 .04 times 4/1 4/2 4/3, and .5 times 1: .04 .06 .0533 .5, each at most the next: .04 .0533 .0533 .5
-    assert benjamini_hochberg([0.5, 0.01, 0.04, 0.03]) == pytest.approx([0.5, 0.04, 0.16 / 3, 0.16 / 3])
-    assert benjamini_hochberg([0.2]).tolist() == [0.2]
 
 
 @settings(max_examples=20)

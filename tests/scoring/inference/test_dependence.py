@@ -10,31 +10,6 @@ from predibot.scoring.inference.dependence import dependence, dependence_by_day
 ROWS = st.lists(st.tuples(st.floats(-10, 10), st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=40)
 
 
-def test_sums_are_divided_and_not_days() -> None:
-    # C^2 = 0 + 1, Q = .02 + .5; the mean of the days' ratios would be 1.
-    assert dependence([0.1, -0.1, 0.5, 0.5], [0, 1, 0, 1], [0, 0, 1, 1]) == pytest.approx(1 / 0.52)
-
-
-@pytest.mark.parametrize("events", [1, 2, 60])
-def test_events_that_move_alike_count_as_one(events: int) -> None:
-    assert dependence(np.full(events, 0.3), np.arange(events), np.zeros(events)) == pytest.approx(events)
-
-
-def test_a_quiet_day_does_not_dilute_the_night_that_counts() -> None:
-    night, quiet = np.full(60, 0.5), np.tile([0.005, -0.005], 30 * 59)
-    days = np.concatenate([np.zeros(60), np.repeat(np.arange(1, 60), 60)])
-    found = dependence(np.concatenate([night, quiet]), np.tile(np.arange(60), 60), days)
-    assert found == pytest.approx(900.0 / (15.0 + 59 * 60 * 0.005**2))
-
-
-def test_one_event_alone_depends_on_nothing_whatever_it_does() -> None:
-    assert dependence([0.5, -0.2, 0.1], ["a"] * 3, [1, 2, 3]) == 1.0
-
-
-def test_rows_of_an_event_and_day_are_added_up_first() -> None:
-    assert dependence([0.2, 0.3, 0.5], ["a", "a", "b"], [7, 7, 7]) == dependence([0.5, 0.5], ["a", "b"], [7, 7]) == 2.0
-
-
 @pytest.mark.parametrize("gained", [[], [0.0, 0.0], [1e-9, 1e-9]])
 def test_without_a_move_it_is_one(gained: list[float]) -> None:
     assert dependence(gained, list(range(len(gained))), [0] * len(gained)) == 1.0

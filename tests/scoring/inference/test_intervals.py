@@ -73,12 +73,6 @@ def test_the_mean_without_its_best_event_is_that_of_the_others() -> None:
     assert (found.estimate, found.without_best) == (0.75, pytest.approx(5 / 11))
 
 
-@given(GAINS)
-def test_the_mean_is_never_higher_without_its_best_event(clusters: list[tuple[float, int]]) -> None:
-    found = estimate_by_prices(sums_of(*clusters), sum(n for _, n in clusters), Spread(0.0, *WIDE), 0.95)
-    assert found.without_best is None or found.without_best <= found.estimate + 1e-9
-
-
 @given(GAINS, st.floats(0.01, 100))
 def test_a_comparison_is_two_sided_and_swapping_turns_the_sign_only(
     clusters: list[tuple[float, int]], variance: float

@@ -40,19 +40,9 @@ def test_the_interval_is_the_one_of_the_formula(x: list[float], overlap: int) ->
     assert -1.0 <= found.low <= found.mean <= found.high
 
 
-def test_four_cohorts_of_which_two_overlap_by_hand() -> None:
-    # n = 4, L = 2: B = 1, t = 12.7062; w_1 = sqrt(.5) (.1 cos(pi/8) - .05 cos(3pi/8) - .02 cos(3pi/8) - .04 cos(pi/8)).
-    w = math.sqrt(0.5) * (0.06 * math.cos(math.pi / 8) - 0.07 * math.cos(3 * math.pi / 8))
-    sd = math.sqrt((0.0725**2 + 0.0775**2 + 0.0075**2 + 0.0125**2) / 3)
+def test_of_four_cohorts_of_which_two_overlap_two_count() -> None:
     found = overlap_interval([0.1, -0.05, 0.02, 0.04], 2)
-    assert abs(w) < sd
-    assert found.high == pytest.approx(0.0275 + 12.706204736 * sd / 2)
-    assert found.low == pytest.approx(0.0275 - 12.706204736 * sd / 2)
     assert (found.waves, found.effective, found.may_rank) == (1, 2.0, False)
-
-
-def test_a_lower_end_is_cut_at_the_whole_stake() -> None:
-    assert overlap_interval([-0.9, 0.5], 1).low == -1.0
 
 
 @pytest.mark.parametrize("x", [[0.2], [0.1, 0.1, 0.1], [0.0, 0.0], [2e-16, 1e-16, 3e-16]])

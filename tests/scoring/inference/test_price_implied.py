@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from predibot.scoring import price_implied_variance
 
-DAY = 86_400.0
-
 
 class Held(NamedTuple):
     """A holding of a test; times are in days."""
@@ -136,48 +134,15 @@ def test_markets_that_exclude_each_other_are_taken_together_slot_by_slot(seed: i
     assert variance_of(held, groups) == pytest.approx(plainly_exclusive(held, groups), rel=1e-9, abs=1e-9)
 
 
-@given(st.integers(0, 10_000), st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_is_irrelevant_and_so_is_the_side(seed: int, rng: object) -> None:
-    held = drawn(seed, days=2.0)
-    shuffled = sorted(held, key=lambda one: hash((one.start, seed)))
-    other_side = [one._replace(shares=-one.shares, price=1 - one.price, later=1 - one.later) for one in held]
-    assert variance_of(shuffled) == pytest.approx(variance_of(held), rel=1e-9, abs=1e-9)
-    assert variance_of(other_side) == pytest.approx(variance_of(held), rel=1e-9, abs=1e-9)
-
-
 def test_one_bet_that_settles_has_the_variance_of_its_gain() -> None:
     # A dollar at 0.20 buys 5 shares: +4 with chance 0.20, else -1.
     assert variance_of([Held(0, 0, 5.0, 0.2, 1.0, True, 0, 9)]) == pytest.approx([0.2 * 16 + 0.8])
-
-
-def test_two_bets_one_after_the_other_by_hand() -> None:
-    held = [Held(0, 0, 2.0, 0.5, 0.0, True, 0, 9), Held(0, 0, 3.0, 0.4, 0.0, True, 1, 9)]
-    assert variance_of(held) == pytest.approx([4 * 0.25 + 9 * 0.24 + 2 * 6 * 0.24])
-
-
-def test_what_is_held_no_more_does_not_overlap() -> None:
-    held = [Held(0, 0, 2.0, 0.5, 0.4, False, 0, 1), Held(0, 0, 3.0, 0.4, 0.1, False, 1, 2)]
-    assert variance_of(held) == pytest.approx([4 * (0.25 - 0.24) + 9 * (0.24 - 0.09)])
-
-
-def test_opposite_holdings_of_one_market_cancel() -> None:
-    held = [Held(0, 0, 2.0, 0.5, 0.0, True, 0, 9), Held(0, 0, -2.0, 0.5, 0.0, True, 0, 9)]
-    assert variance_of(held) == pytest.approx([0.0])
 
 
 def test_a_share_of_every_outcome_of_one_event_is_certain_where_they_exclude_each_other() -> None:
     held = [Held(0, market, 1.0, price, 0.0, True, 0, 9) for market, price in enumerate((0.5, 0.3, 0.2))]
     assert variance_of(held, {0: 0, 1: 0, 2: 0}) == pytest.approx([0.0], abs=1e-12)
     assert variance_of(held) == pytest.approx([0.25 + 0.21 + 0.16])
-
-
-def test_prices_of_exclusive_outcomes_that_add_up_to_more_are_scaled() -> None:
-    held = [Held(0, 0, 1.0, 0.8, 0.0, True, 0, 9), Held(0, 1, -1.0, 0.8, 0.0, True, 0, 9)]
-    assert variance_of(held, {0: 0, 1: 0}) == pytest.approx([0.5 + 0.5])
-
-
-def test_a_price_that_became_less_certain_is_no_negative_variance() -> None:
-    assert variance_of([Held(0, 0, 1.0, 0.1, 0.5, False, 0, 1)]) == [0.0]
 
 
 def test_exclusive_outcomes_that_are_held_for_different_times_are_refused() -> None:

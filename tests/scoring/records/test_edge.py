@@ -64,11 +64,6 @@ def test_it_agrees_with_the_definition_one_question_at_a_time(record: TrackRecor
             assert card.edge.edge == (None if edge is None else pytest.approx(edge, abs=1e-12))
 
 
-def test_it_is_the_squared_distance_of_the_price_less_that_of_the_forecast() -> None:
-    record = record_of([Made(bets=(Bet(0, 1.0, 0.4, 0.7),))], paid={0: Paid(1, 1.0)}, as_of=2)
-    assert score(record).edge == pytest.approx(0.6**2 - 0.3**2)
-
-
 def test_an_open_market_counts_at_its_last_price_and_the_settled_part_is_told_apart() -> None:
     made = [Made(bets=(Bet(0, 1.0, 0.4, 0.7), Bet(1, 0.0, 0.5, 0.2)))]
     found = score(record_of(made, paid={0: Paid(1, 1.0)}, seen=[Seen(1, 1.5, 0.4)], as_of=2))
@@ -144,20 +139,6 @@ def test_where_nothing_has_a_price_yet_there_are_pairs_without_a_value() -> None
     assert (pair.n, pair.difference) == (0, None)
 
 
-def test_leaving_out_a_question_of_no_expected_edge_moves_it_by_nothing() -> None:
-    rng = np.random.default_rng(5)
-    price, moved = rng.uniform(0.05, 0.95, 4_000), []
-    for keep in (1.0, 0.5):
-        made = [
-            Made(event=event, bets=(Bet(event, 0.0, float(p), float(p)),) if rng.random() < keep else ())
-            for event, p in enumerate(price)
-        ]
-        paid = {event: Paid(1, float(rng.random() < p)) for event, p in enumerate(price)}
-        record = asked(record_of(made, paid=paid, as_of=2), *((row, row) for row in range(price.size)))
-        moved.append(score(record).edge)
-    assert moved == [0.0, 0.0]
-
-
 def test_a_bet_on_a_market_that_was_not_asked_is_refused() -> None:
     record = record_of([Made(bets=(Bet(0, 1.0, 0.4, 0.7),))], as_of=2)
     with pytest.raises(ValueError, match="asked_market lacks a market that a bet is on"):
@@ -172,25 +153,6 @@ def test_its_interval_lies_within_what_is_possible_and_rests_on_prices_too() -> 
     assert interval.cluster_standard_error == 0.0
     # Of a question (0.5 - y)^2 - (0.99 - y)^2: it moves by 0.98 with y, whose deviation is 0.5.
     assert interval.price_standard_error == pytest.approx(0.98 * 0.5 / 3**0.5)
-
-
-def test_who_never_left_the_price_has_an_edge_of_exactly_zero() -> None:
-    made = [Made(event=event, bets=(Bet(event, 1.0, 0.4, 0.4),)) for event in range(3)]
-    interval = score(record_of(made, paid={0: Paid(1, 1.0), 1: Paid(1, 0.0), 2: Paid(1, 0.0)}, as_of=2)).interval
-    assert interval is not None and interval.interval == (0.0, 0.0)
-
-
-def test_pairs_are_of_the_slots_both_were_asked_and_what_both_said_cancels() -> None:
-    made = [
-        Made(bot, event=event, bets=(Bet(event, 1.0, 0.4, 0.6 if bot == "a" or event else 0.4),))
-        for bot in ("a", "b")
-        for event in range(4)
-    ]
-    (pair,) = edge_pairs(record_of(made, paid={event: Paid(1, 1.0) for event in range(4)}, as_of=2), FEW)
-    assert (pair.metric, pair.n, pair.clusters) == ("edge", 4, 4)
-    assert pair.difference == pytest.approx((0.36 - 0.16) / 4)
-    assert pair.price_standard_error == pytest.approx((0.24 * 0.4**2) ** 0.5 / 4)
-    assert pair.without_best == pytest.approx(0.0)
 
 
 def test_a_curve_adds_up_the_edges_of_each_slot_to_the_mean_times_their_number() -> None:

@@ -43,13 +43,6 @@ def test_every_decision_is_in_one_part_of_its_own_bot(made: list[Made], grouping
     assert Counter(split.decision_bot.tolist()).keys() == set(range(len(parts)))
 
 
-def test_months_are_of_the_slots_date() -> None:
-    new_year = (datetime(2026, 1, 1, tzinfo=UTC).timestamp()) / 86_400
-    made = [Made(at=new_year - 0.01), Made(at=new_year), Made(at=new_year + 31)]
-    _, parts = record_by(record_of(made, as_of=new_year + 99), "month")
-    assert [group for _, group in parts] == ["2025-12", "2026-01", "2026-02"]
-
-
 def test_parts_are_by_bot_and_then_by_part() -> None:
     made = [Made("b", event=2), Made("a", event=1), Made("b", event=1)]
     _, parts = record_by(record_of(made, as_of=9), "event")

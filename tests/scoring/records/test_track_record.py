@@ -51,16 +51,7 @@ def test_a_record_of_nothing_is_a_record() -> None:
         ({"payout_yes": np.array([NAN])}, r"settled_at\[0\] is 172800.0; a market has a payout and its instant"),
         ({"observation_price_yes": np.array([NAN])}, r"observation_price_yes\[0\] is nan"),
         ({"decision_cost_known_usd": np.array([NAN, 0.0])}, r"decision_cost_known_usd\[0\] is nan"),
-    ],
-)
-def test_arrays_that_do_not_belong_together_are_refused(change: dict[str, Any], seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        replace(whole(), **change)
-
-
-@pytest.mark.parametrize(
-    ("change", "seen"),
-    [
+        # What may be left out.
         ({"decision_slot": np.zeros(1)}, "decision_slot 1"),
         (
             {"decision_category": np.array([0, 1]), "categories": ("sports",)},
@@ -70,9 +61,16 @@ def test_arrays_that_do_not_belong_together_are_refused(change: dict[str, Any], 
         ({"bet_bid_yes": np.array([-0.1])}, r"bet_bid_yes\[0\] is -0.1; each must be in \[0, 1\] or NaN"),
         ({"bet_ask_yes": np.array([0.5, 0.5])}, "bet_ask_yes 2"),
         ({"bet_fee_rate": np.array([-0.01])}, r"bet_fee_rate\[0\] is -0.01"),
+        # What was asked, and what excludes what.
+        ({"asked_market": np.array([0])}, "of asked_decision and asked_market one is left out"),
+        ({"asked_decision": np.array([0]), "asked_market": np.array([0, 0])}, "lengths differ"),
+        ({"asked_decision": np.array([2]), "asked_market": np.array([0])}, r"asked_decision\[0\] is 2; there are 2"),
+        ({"asked_decision": np.array([0]), "asked_market": np.array([3])}, r"asked_market\[0\] is 3; there are 1"),
+        ({"market_exclusive": np.array([0, 1])}, "lengths differ"),
+        ({"market_exclusive": np.array([0.5])}, "market_exclusive holds float64"),
     ],
 )
-def test_what_may_be_left_out_is_refused_where_it_cannot_be(change: dict[str, Any], seen: str) -> None:
+def test_arrays_that_do_not_belong_together_are_refused(change: dict[str, Any], seen: str) -> None:
     with pytest.raises(ValueError, match=seen):
         replace(whole(), **change)
 
@@ -139,19 +137,3 @@ def test_what_was_asked_of_decisions_ranked_apart_goes_with_them() -> None:
     apart = asked_of(record_of(made, as_of=9), (0, 0), (0, 1), (1, 1)).apart()
     assert apart is not None
     assert [each.tolist() for each in apart.questions()] == [[0], [1]]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"asked_market": np.array([0])}, "of asked_decision and asked_market one is left out"),
-        ({"asked_decision": np.array([0]), "asked_market": np.array([0, 0])}, "lengths differ"),
-        ({"asked_decision": np.array([1]), "asked_market": np.array([0])}, r"asked_decision\[0\] is 1; there are 1"),
-        ({"asked_decision": np.array([0]), "asked_market": np.array([3])}, r"asked_market\[0\] is 3; there are 1"),
-        ({"market_exclusive": np.array([0, 1])}, "lengths differ"),
-        ({"market_exclusive": np.array([0.5])}, "market_exclusive holds float64"),
-    ],
-)
-def test_what_was_asked_and_what_excludes_is_checked(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        replace(record_of([Made(bets=(Bet(0),))], as_of=9), **changes)
