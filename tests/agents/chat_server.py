@@ -52,11 +52,9 @@ class ChatServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     @property
     def base_url(self) -> str:
-        """Return what a client is pointed at."""
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and return what is said to it."""
         with self.lock:
             self.asked.append(asked)
             return self.script[min(len(self.asked), len(self.script)) - 1]
@@ -71,11 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: ChatServer
 
     def do_GET(self) -> None:
-        """Answer a request without a body."""
         self.do_POST()
 
     def do_POST(self) -> None:
-        """Answer a request."""
         if self.command == "GET" and "/models/" in self.path and not self.server.says_of_models:
             self.send_error(404)
             return
@@ -97,7 +93,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def chat_server(*script: Said) -> Iterator[ChatServer]:
-    """Serve a script until the block ends."""
     with ChatServer(script) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
@@ -121,7 +116,6 @@ def completion(
     message: Mapping[str, object] | None = None,
     **more: object,
 ) -> Said:
-    """Return a chat completion."""
     choice = {
         "index": 0,
         "message": {"role": "assistant", "content": text, **(message or {})},
@@ -132,7 +126,6 @@ def completion(
 
 
 def tool_call(name: str = "ping", arguments: str = '{"word": "pong"}', finish_reason: str = "tool_calls") -> Said:
-    """Return a completion that calls a tool."""
     call = {"id": "call_7", "type": "function", "function": {"name": name, "arguments": arguments}}
     return completion(None, finish_reason=finish_reason, message={"tool_calls": [call]})
 
@@ -153,7 +146,6 @@ def broken_off() -> Said:
 
 
 def hang_up(connection: socket.socket) -> None:
-    """Close the connection without a word."""
     connection.shutdown(socket.SHUT_RDWR)
 
 

@@ -29,11 +29,9 @@ class Clock:
     waits: list[float] = field(default_factory=list)
 
     def monotonic(self) -> float:
-        """Return the seconds so far."""
         return self.seconds
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass."""
         self.waits.append(seconds)
         self.seconds += seconds
 
@@ -45,12 +43,10 @@ def retry_of(clock: Clock, *, failures: int = 100) -> Retry:
 
 
 def light(server: ChatServer, retry: Retry, *, price: TokenPrice | None = None, name: str = "openai/tiny") -> ChatModel:
-    """Return the light client of a server."""
     return OpenAICompatibleModel(name, Endpoint(server.base_url, key=Key(KEY_NAME, SECRET)), retry=retry, price=price)
 
 
 def heavy(server: ChatServer, retry: Retry, *, price: TokenPrice | None = None, name: str = "openai/tiny") -> ChatModel:
-    """Return litellm's client of a server."""
     keys = ApiKeys({KEY_NAME: SECRET})
     return LiteLLMModel(name, base_url=server.base_url, keys=keys, key_name=KEY_NAME, retry=retry, price=price)
 
@@ -68,7 +64,6 @@ class Scripted:
     asked: list[tuple[ChatRequest, float]] = field(default_factory=list)
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the next reply."""
         self.asked.append((request, deadline_seconds))
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):
@@ -79,7 +74,6 @@ class Scripted:
 def reply_of(
     text: str = "yes", *, input_tokens: int | None = 20, output_tokens: int | None = 5, usd: float | None = None
 ) -> ChatReply:
-    """Return a reply."""
     cost = Cost(usd, "unknown" if usd is None else "provider")
     usage = Usage(input_tokens, output_tokens, {"prompt_tokens": input_tokens})
     return ChatReply(Message("assistant", text), "stop", usage, cost, model="scripted-1", seconds=0.5)

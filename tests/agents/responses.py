@@ -23,24 +23,20 @@ def response(status: str, output: Sequence[Mapping[str, object]] = (), **more: o
 
 
 def searched(kind: str | None = "search") -> dict[str, object]:
-    """Return a search call as it is listed."""
     return {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": kind} if kind else {}}
 
 
 def message(text: str = REPORT, urls: Sequence[str] = (PAGE,)) -> dict[str, object]:
-    """Return a message with its citations."""
     annotations = [{"type": "url_citation", "url": url, "title": "t", "start_index": 0, "end_index": 1} for url in urls]
     content = [{"type": "output_text", "text": text, "annotations": annotations}]
     return {"type": "message", "role": "assistant", "status": "completed", "content": content}
 
 
 def refusal(text: str) -> dict[str, object]:
-    """Return a message that refuses."""
     return {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": text}]}
 
 
 def completed(*output: Mapping[str, object], **more: object) -> Said:
-    """Return a report that is done."""
     found = output or ({"type": "reasoning", "summary": []}, searched(), searched("open_page"), message())
     return response("completed", found, **{"usage": USAGE, **more})
 
@@ -49,7 +45,6 @@ QUEUED, WORKING, CANCELLED = response("queued"), response("in_progress"), respon
 
 
 def model_of(server: ChatServer, clock: Clock, *, price: TokenPrice | None = None) -> ResponsesModel:
-    """Return a client of a server."""
     return ResponsesModel(
         NAME,
         Endpoint(server.base_url, key=Key(KEY_NAME, SECRET)),

@@ -48,7 +48,6 @@ RESEARCHED: list[Turn] = [*TWO_SEARCHES, *TWO_PAGES]
 def reply(
     text: str = "", calls: Sequence[ToolCall] = (), *, finish: FinishReason = "stop", **more: object
 ) -> ChatReply:
-    """Return a reply as a model client gives it."""
     message = Message("assistant", text, tuple(calls))
     return ChatReply(message, finish, Usage(10, 5), Cost(0.0, "recipe"), "scripted", 0.0, **more)  # type: ignore[arg-type]
 
@@ -65,11 +64,9 @@ class ScriptedModel:
 
     @property
     def name(self) -> str:
-        """Return the name recipes use."""
         return "scripted"
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the next turn."""
         self.before(request)
         turn = self.script[min(len(self.requests), len(self.script) - 1)]
         self.requests.append(request)
@@ -88,7 +85,6 @@ class ScriptedModel:
         return ToolCall(f"call_{len(self.requests)}_{number}", name, text)
 
     def told(self) -> str:
-        """Return the last thing the model was told."""
         return self.requests[-1].messages[-1].text
 
 
@@ -110,6 +106,5 @@ def research(tools: Toolbox | None = None, *, searches: int = 2, pages: int = 2)
 
 
 def context(event: Event | None = None, **more: object) -> Context:
-    """Return what a strategy sees."""
     seen = rain() if event is None else event
     return Context(NOW, EventView(seen), DollarPerEvent(), random.Random(1), **more)  # type: ignore[arg-type]

@@ -31,7 +31,6 @@ class Answers(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(certificate: Path | None) -> Iterator[str]:
-    """Serve on this machine, with a certificate through TLS."""
     server = HTTPServer(("127.0.0.1", 0), Answers)
     # What a client that does not trust us leaves behind is no news.
     server.handle_error = lambda *_: None  # type: ignore[method-assign]

@@ -22,7 +22,6 @@ class Plugins:
     folder: Path
 
     def write(self, name: str, text: str) -> None:
-        """Put a plug-in into the folder."""
         (self.folder / f"{name}.py").write_text(text, encoding="utf-8")
         importlib.invalidate_caches()
 

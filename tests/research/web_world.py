@@ -23,7 +23,6 @@ def reply(body: bytes = HTML, *, status: str = "200 OK", headers: Sequence[str] 
 
 
 def redirect(to: str) -> bytes:
-    """Return an answer that sends elsewhere."""
     return reply(b"", status="302 Found", headers=[f"Location: {to}"])
 
 

@@ -31,8 +31,6 @@ STATED = '<meta property="article:published_time" content="{}">'
 
 @dataclass
 class Notes:
-    """A trace that keeps what is written down."""
-
     seen: list[Any] = field(default_factory=list)
 
     def write(self, step: Any) -> None:

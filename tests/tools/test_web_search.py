@@ -48,8 +48,6 @@ class ScriptedProvider:
 
 @dataclass
 class Recorder:
-    """Keeps what is traced."""
-
     steps: list[SearchStep] = field(default_factory=list)
 
     def write(self, step: SearchStep) -> None:

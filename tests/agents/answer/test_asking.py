@@ -35,7 +35,6 @@ WAYS: dict[str, Callable[[object], Turn]] = {
 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest) -> str:
-    """Return each way."""
     return str(request.param)
 
 
@@ -52,7 +51,6 @@ def run(way: str, script: list[object], **more: object) -> tuple[LoopResult, Scr
 
 
 def text_of(way: str, answer: object) -> str:
-    """Return an answer as the text of a turn."""
     return json.dumps(answer) if way == "tools" else str(WAYS[way](answer))
 
 

@@ -10,7 +10,6 @@ from tests.agents.scripted import FENCE, research, toolbox
 
 
 def belief(*, probability: object = 0.4, **changed: object) -> dict[str, object]:
-    """Return the arguments of a belief."""
     chances = [{"market_id": "m1", "probability": probability}]
     return {"probabilities": chances, "evidence_for": "wet", "evidence_against": "dry", **changed}
 

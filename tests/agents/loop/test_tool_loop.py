@@ -76,8 +76,6 @@ def spent_after(calls: int) -> Callable[[ChatRequest], None]:
 
 @dataclass(slots=True)
 class Recorded:
-    """A trace in memory."""
-
     steps: list[Step] = field(default_factory=list)
 
     def write(self, step: Step) -> None:

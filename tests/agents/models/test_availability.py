@@ -18,7 +18,6 @@ class Listing(ChatServer):
     said: Said
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it."""
         self.asked.append(asked)
         assert (asked.method, asked.path) == ("GET", "/v1/models/tiny")
         return self.said

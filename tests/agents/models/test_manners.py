@@ -31,7 +31,6 @@ TALK = ChatRequest(
 
 
 def wire(manners: Manners, request: ChatRequest = TALK) -> list[dict[str, object]]:
-    """Return the messages as they are sent."""
     body = request_body(manners.fit(request)[0], "m", manners)
     return body["messages"]  # type: ignore[return-value]
 

@@ -32,7 +32,6 @@ def metered(
 
 
 def steps_of(trace: Trace) -> list[dict[str, object]]:
-    """Return the lines of a trace."""
     return [json.loads(line) for line in trace.text.splitlines()]
 
 

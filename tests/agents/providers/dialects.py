@@ -32,7 +32,6 @@ Rule = Callable[[Body], Said | None]
 
 
 def refusal(message: str, status: int = 400, **more: object) -> Said:
-    """Return an error in OpenAI's form."""
     error = {"message": message, "type": "invalid_request_error", "param": None, "code": None, **more}
     return said_json({"error": error}, status)
 
@@ -325,14 +324,12 @@ class Provider(ChatServer):
     exchanges: list[Exchange]
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it, or refuse it."""
         with self.lock:
             said = next(filter(None, (rule(asked.body) for rule in self.dialect.rules)), None) or self.said(asked.body)
             self.exchanges.append(Exchange(asked.body, said.status))
             return said
 
     def said(self, body: Body) -> Said:
-        """Return the model's turn."""
         tools = [each["function"]["name"] for each in body.get("tools", ())]
         results = sum(each["role"] == "tool" for each in body["messages"])
         call, text = turn(tools, results), json.dumps(answer())
@@ -357,18 +354,15 @@ class Provider(ChatServer):
 
     @property
     def refused(self) -> list[Body]:
-        """Return what was refused."""
         return [each.body for each in self.exchanges if each.status != 200]
 
     @property
     def answered(self) -> list[Body]:
-        """Return what was answered."""
         return [each.body for each in self.exchanges if each.status == 200]
 
 
 @contextmanager
 def provider(dialect: Dialect, kind: type[Provider] = Provider) -> Iterator[Provider]:
-    """Serve a dialect until the block ends."""
     with chat_server(completion()) as server:
         server.__class__ = kind
         assert isinstance(server, Provider)

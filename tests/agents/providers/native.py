@@ -17,18 +17,15 @@ class Native(Provider):
     """Plays a dialect of its own; thread-safe."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it, or refuse it."""
         with self.lock:
             said = self.refusal(asked.body) or said_json(self.reply(asked.body))
             self.exchanges.append(Exchange(asked.body, said.status))
             return said
 
     def refusal(self, body: Body) -> Said | None:
-        """Return why a request is refused."""
         raise NotImplementedError
 
     def reply(self, body: Body) -> Body:
-        """Return the model's turn."""
         raise NotImplementedError
 
 
@@ -36,7 +33,6 @@ class Anthropic(Native):
     """docs.claude.com, extended thinking: no forced tool, blocks come back whole, a budget below `max_tokens`."""
 
     def refusal(self, body: Body) -> Said | None:
-        """Return why a request is refused."""
         is_on = _thinks(body)
         if is_on and (body.get("tool_choice") or {}).get("type") in ("tool", "any"):
             return _anthropic("Thinking may not be enabled when tool_choice forces tool use.")
@@ -56,7 +52,6 @@ class Anthropic(Native):
         return None
 
     def reply(self, body: Body) -> Body:
-        """Return the model's turn."""
         results = json.dumps(body["messages"]).count('"tool_result"')
         call = turn([each["name"] for each in body.get("tools", ())], results)
         thought = {"type": "thinking", "thinking": THOUGHT, "signature": SIGNATURE}
@@ -97,7 +92,6 @@ class Gemini(Native):
     """ai.google.dev, thought signatures: the first call of a step carries the one it came with."""
 
     def refusal(self, body: Body) -> Said | None:
-        """Return why a request is refused."""
         for place, content in enumerate(body["contents"]):
             calls = [part for part in content["parts"] if _either(part, "function_call", "functionCall") is not None]
             if calls and _either(calls[0], "thought_signature", "thoughtSignature") != SIGNATURE:
@@ -106,7 +100,6 @@ class Gemini(Native):
         return None
 
     def reply(self, body: Body) -> Body:
-        """Return the model's turn."""
         tools = [
             each["name"]
             for tool in body.get("tools", ())
@@ -136,7 +129,6 @@ class Responses(Native):
     """platform.openai.com, responses: each call with its result, and one that is named with its reasoning before it."""
 
     def refusal(self, body: Body) -> Said | None:
-        """Return why a request is refused."""
         before: Body = {}
         told = {each.get("call_id") for each in body["input"] if each.get("type") == "function_call_output"}
         for item in body["input"]:
@@ -153,7 +145,6 @@ class Responses(Native):
         return _openai("Unsupported parameter: 'max_tokens'") if "max_tokens" in body else None
 
     def reply(self, body: Body) -> Body:
-        """Return the model's turn."""
         results = sum(each.get("type") == "function_call_output" for each in body["input"])
         call = turn([each["name"] for each in body.get("tools") or ()], results)
         text = {"type": "output_text", "text": json.dumps(answer()), "annotations": []}
@@ -190,14 +181,12 @@ class Ollama(Native):
     """docs.ollama.com, chat: a choice of tool is passed over, arguments are objects, thoughts stand apart."""
 
     def refusal(self, body: Body) -> Said | None:
-        """Return why a request is refused."""
         calls = [call for each in body["messages"] for call in each.get("tool_calls") or ()]
         is_text = any(isinstance(call["function"]["arguments"], str) for call in calls)
         words = "json: cannot unmarshal string into Go struct field .messages.tool_calls.function.arguments of type map"
         return said_json({"error": words}, 400) if is_text else None
 
     def reply(self, body: Body) -> Body:
-        """Return the model's turn."""
         results = sum(each["role"] == "tool" for each in body["messages"])
         call = turn([each["function"]["name"] for each in body.get("tools") or ()], results)
         message: Body = {"role": "assistant", "content": "" if call else json.dumps(answer()), "thinking": THOUGHT}

@@ -42,7 +42,6 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[dict[str, Provider]]:
-    """Return the providers behind the proxy."""
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(
@@ -54,7 +53,6 @@ def servers() -> Iterator[dict[str, Provider]]:
 
 @pytest.fixture(scope="module")
 def proxy(environment: Path, servers: dict[str, Provider], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the base URL of the proxy."""
     folder = tmp_path_factory.mktemp("running")
     rows = []
     for name, model in MODELS.items():

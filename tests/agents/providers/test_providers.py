@@ -115,7 +115,6 @@ class Shy(Provider):
     """Calls a tool only where it has to."""
 
     def said(self, body: Body) -> Said:
-        """Return the model's turn."""
         return Provider.said(self, body) if body.get("tool_choice") == "required" else completion("Shall I call it?")
 
 

@@ -70,7 +70,6 @@ def _peak_bytes(who: int) -> int:
 
 
 def main() -> None:
-    """Visit what is named on the command line."""
     for argument in sys.argv[2:]:
         content_type, _, file = argument.partition(":")
         sys.stdout.write(json.dumps(visit(content_type, Path(file), float(sys.argv[1]))) + "\n")

@@ -40,7 +40,6 @@ def post(title: str, at: datetime, /, **changes: Any) -> dict[str, Any]:
 
 
 def listing(*children: object) -> dict[str, Any]:
-    """Return a listing as Reddit's documentation describes it."""
     return {"kind": "Listing", "data": {"after": None, "dist": len(children), "children": list(children)}}
 
 
@@ -56,7 +55,6 @@ class Asked:
 
 @contextmanager
 def serving() -> Iterator[Asked]:
-    """Let a server answer on a port of its own."""
     asked = Asked()
 
     class Handler(BaseHTTPRequestHandler):

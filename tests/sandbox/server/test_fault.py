@@ -21,7 +21,6 @@ PARAMS = {"closed": "false", "limit": 10, "order": "volume1wk", "ascending": "fa
 
 @contextmanager
 def misbehaving(world: World, fault: Fault | None) -> Iterator[Ask]:
-    """Yield a function that asks a sandbox with this fault."""
     with SandboxServer(world, now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=fault)) as server:
         base = server.gamma_url.removesuffix("/gamma")
         with httpx.Client(base_url=base, timeout=10, trust_env=False) as client:

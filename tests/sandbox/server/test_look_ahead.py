@@ -34,7 +34,6 @@ def answers(world: World, instant: datetime) -> Iterator[tuple[str, bytes]]:
 
 
 def clob_answers(snapshot: Snapshot, number: int, index: int, seconds: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the book and two histories of a market."""
     token = snapshot.world.names.token_id(number, index, 0)
     histories: Sequence[tuple[str, str]] = [("60", "max"), ("720", "all")]
     yield f"book {number}", answer_clob(snapshot, "/book", {"token_id": [token]}, body=None, now_seconds=seconds).body

@@ -53,7 +53,6 @@ class Asked:
         return GAME.view(COHORT, self.events, venue="sandbox", account=account_of(journal), past=past)
 
     def answer(self, name: str, view: CohortView, more: str = "") -> dict[str, Any]:
-        """Return the message of a forecaster who is asked once."""
         body = {
             "model": f"sandbox/{name}",
             "messages": [{"role": "user", "content": f"{prompt_of(view)}\n{more}"}],

@@ -144,7 +144,6 @@ def test_the_pieces_of_a_text_come_to_the_whole(deltas: list[object], text: str)
 
 
 def called(arguments: str = "", **more: object) -> dict[str, object]:
-    """Return a piece of a call."""
     name = {"name": more.pop("name")} if "name" in more else {}
     return {"tool_calls": [{**more, "function": {**name, "arguments": arguments}}]}
 

@@ -92,7 +92,6 @@ def known(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def ask_known(known: pytest.MonkeyPatch, said: Said, *, price: TokenPrice | None = None, name: str) -> Cost:
-    """Return the cost of an answer of a provider that litellm's table knows."""
     with chat_server(said) as server:
         known.setenv("OPENAI_BASE_URL", server.base_url)
         model = LiteLLMModel(name, keys=ApiKeys({"OPENAI_API_KEY": SECRET}), retry=retry_of(Clock()), price=price)

@@ -37,7 +37,6 @@ from tests.agents.scripted import context
 
 @pytest.fixture(params=list(CLIENTS))
 def client(request: pytest.FixtureRequest) -> Client:
-    """Return each of the two clients."""
     return CLIENTS[request.param]
 
 
@@ -321,7 +320,6 @@ class Particular(ChatServer):
     status = 400
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it, or name what it must not have."""
         super().next(asked)
         named = next((name for name in self.refused if name in asked.body), None)
         return completion() if named is None else error(self.status, f"Unsupported value: {named!r} of a seeded model")

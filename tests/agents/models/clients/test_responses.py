@@ -45,7 +45,6 @@ PRICE = TokenPrice(2.0, 8.0, search_usd=0.01)
 
 
 def paths(server: ChatServer) -> list[str]:
-    """Return what was asked, one after the other."""
     return [f"{asked.method} {asked.path.removeprefix('/v1')}" for asked in server.asked]
 
 

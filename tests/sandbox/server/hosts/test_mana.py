@@ -18,7 +18,6 @@ INSTANTS = [SANDBOX_OPENS_AT + timedelta(days=days, minutes=17 * days) for days 
 
 
 def asked(snapshot: Snapshot, path: str, **query: object) -> Any:
-    """Return the JSON of an answer that has to be given."""
     reply = answer_mana(snapshot, path, {name: [str(value)] for name, value in query.items()})
     assert reply.status == 200, reply.body
     return json.loads(reply.body)

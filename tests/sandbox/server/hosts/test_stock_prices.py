@@ -29,7 +29,6 @@ def stocks(server: SandboxServer) -> Iterator[httpx.Client]:
 
 @contextmanager
 def asking(world: World, now: datetime, fault: Fault | None = None) -> Iterator[tuple[SandboxServer, httpx.Client]]:
-    """Yield a server and a client for it."""
     with (
         SandboxServer(world, now=now, options=SandboxOptions(fault=fault)) as server,
         httpx.Client(base_url=server.search_url, timeout=30, trust_env=False) as client,
