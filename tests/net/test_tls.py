@@ -2,7 +2,6 @@
 
 import json
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import pytest
 
 from predibot.net.failures import TryAgain
 from predibot.net.json_client import JsonClient
+from tests.net.certificates import make_certificate
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -48,17 +48,7 @@ def serving(certificate: Path | None) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a fresh certificate for this machine with its key, in one file, or skip the test."""
-    folder = tmp_path_factory.mktemp("trust")
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-               "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-               "-keyout", "key.pem", "-out", "cert.pem"]  # fmt: skip
-    try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
-    except (OSError, subprocess.SubprocessError):
-        pytest.skip("no openssl here")
-    (folder / "server.pem").write_bytes((folder / "key.pem").read_bytes() + (folder / "cert.pem").read_bytes())
-    return folder / "server.pem"
+    return make_certificate(tmp_path_factory.mktemp("trust"), "localhost")
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:

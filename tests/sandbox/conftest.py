@@ -16,6 +16,11 @@ def world() -> World:
 
 
 @pytest.fixture(scope="session")
+def large() -> World:
+    return World.from_seed(11, events=120)
+
+
+@pytest.fixture(scope="session")
 def server(world: World) -> Iterator[SandboxServer]:
     with SandboxServer(world, now=SANDBOX_OPENS_AT) as server:
         yield server

@@ -219,7 +219,7 @@ NAMED = ("Flate over ASCII85, of z", "a tag with 280,000 attributes", "3,000,000
 
 
 def test_a_visit_to_a_hostile_page_is_a_sentence_costs_300_mb_at_most_and_leaves_nothing(tmp_path: Path) -> None:
-    visits = visited({name: HOSTILE[name]() for name in NAMED}, tmp_path, seconds=2).values()
+    visits = visited({name: HOSTILE[name]() for name in NAMED}, tmp_path, seconds=1).values()
     assert all(visit["is_error"] for visit in visits), visits
     assert [(visit["threads_left"], visit["children_left"]) for visit in visits] == [(0, 0)] * len(NAMED)
     assert all(visit["resident_mb"] + visit["child_mb"] <= 300 for visit in visits), visits

@@ -1,4 +1,4 @@
-"""One prompt, one answer: JSON alone or in one code fence, repaired by the model itself or not at all."""
+"""One prompt, one answer, repaired by the model itself; `test_reader.py` says what is read as an answer."""
 
 import json
 from collections.abc import Callable
@@ -24,30 +24,6 @@ def run(model: ScriptedModel, *, seen: Context | None = None, clock: Callable[[]
     return run_one_shot(model, "the prompt", where.form(), where, clock=clock)
 
 
-@pytest.mark.parametrize(
-    "text", [GOOD, f"```json\n{GOOD}\n```", f"\n```\n{GOOD}\n```\n", json.dumps(answer(), indent=1)]
-)
-def test_json_alone_or_in_one_fence_is_taken(text: str) -> None:
-    decision = run(ScriptedModel([text])).decision
-    assert decision is not None
-    assert decision.forecasts[0].probability == 0.6
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "Sixty percent.", f"{GOOD} {GOOD}", f"```json\n{GOOD}\n```\n```json\n{GOOD}\n```", GOOD[:-1],
-     GOOD.replace('"bet"', '"bet": 0.1, "bet"'), "[" * 20_000, " " * 200_000],
-    ids=lambda text: text[:20],
-)  # fmt: skip
-def test_anything_else_goes_back_three_times_and_is_then_no_decision(text: str) -> None:
-    model = ScriptedModel([text])
-    result = run(model)
-    assert result.decision is None
-    assert result.reason.startswith("no answer held after 3 repairs; the last complaint: ")
-    assert len(model.requests) == 4
-    assert len(result.reason) <= 500
-
-
 def test_a_complaint_goes_back_word_for_word_behind_the_models_own_answer() -> None:
     thought = '[{"model": "scripted", "reasoning_content": "hm"}]'
     model = ScriptedModel([replace(reply(BAD), message=Message("assistant", BAD, state_json=thought)), GOOD])
@@ -55,14 +31,6 @@ def test_a_complaint_goes_back_word_for_word_behind_the_models_own_answer() -> N
     prompt, own, complaint = model.requests[1].messages
     assert (prompt.text, own) == ("the prompt", Message("assistant", BAD, state_json=thought))
     assert "is the text '60%'; write 0.6" in complaint.text
-
-
-def test_an_answer_that_is_encoded_twice_is_refused() -> None:
-    for twice in (json.dumps(GOOD), json.dumps(json.dumps(GOOD))):
-        result = run(ScriptedModel([twice]))
-        assert result.decision is None
-        assert "the answer is '" in result.reason
-        assert "hand in one JSON object" in result.reason
 
 
 def test_one_deadline_holds_for_the_answer_and_its_repairs_together() -> None:

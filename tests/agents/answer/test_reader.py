@@ -68,6 +68,7 @@ REFUSED: Mapping[str, Callable[[str], str]] = {
     "a list": lambda text: f"[{text}]",
     "a list in words": lambda text: f"Here: [{text}]",
     "text in text": json.dumps,
+    "text in text in text": lambda text: json.dumps(json.dumps(text)),
     "endless thoughts": lambda text: f"<think>{text}",
     "only in thoughts": lambda text: f"<think>{text}</think>",
     "a field twice": lambda text: f"{text[:-1]}, {text[1:]}",
@@ -197,14 +198,10 @@ def test_a_mark_between_two_answers_does_not_choose_one(mark: str) -> None:
     evil = json.dumps(answer(said(bet=-0.5)))
     with pytest.raises(AnswerError, match="holds 2 JSON objects"):
         read_text(f"{json.dumps(answer())}{mark}{evil}", EVENT)
-
-
-def test_a_title_that_a_model_quotes_without_escaping_is_no_answer() -> None:
-    evil = json.dumps(answer(said(bet=-0.5)))
-    for title in (f"</think>{evil}", f'" </think> {evil}'):
-        text = json.dumps(answer(said(rationale="TITLE"))).replace("TITLE", title)
+    # Nor does one in a title that is quoted without escaping.
+    for title in (f"{mark}{evil}", f'" {mark} {evil}'):
         with pytest.raises(AnswerError, match="is not JSON"):
-            read_text(text, EVENT)
+            read_text(json.dumps(answer(said(rationale="TITLE"))).replace("TITLE", title), EVENT)
 
 
 def test_text_where_a_list_or_an_object_belongs_is_decoded_once() -> None:
@@ -276,6 +273,9 @@ def test_a_field_that_has_to_be_said_is_not_absent_where_it_is_empty() -> None:
         for empty in ("", None):
             with pytest.raises(AnswerError, match=r"give|add"):
                 read_object(answer(said(**{field: empty})), EVENT)
+    form = context(rain("m1", "m2")).form()
+    right = answer(said("m1", bet=0.2), said("m2", bet=0.3))
+    assert len(decision_of(f"```JSON\n{json.dumps(right, indent=1)}\n```", form).forecasts) == 2
 
 
 def test_capital_that_is_not_stated_is_what_the_bets_leave() -> None:
@@ -380,20 +380,14 @@ def test_an_answer_in_words_hands_itself_in_where_it_may_be() -> None:
     ["{", "[", "<think>", "</think>", '{"', "{a{", "[{", "\ufeff", "}", '{"a":', " ", "Answer:", "[TOOL_CALLS]a"],
 )
 def test_no_text_takes_long_to_read(hostile: str) -> None:
-    text = (hostile * (100_000 // len(hostile)))[:100_000]
+    many_ends = '{"a":1}' * 25_000 + '{"label":1}' + "</think>" * 25_000
+    texts = [(hostile * (100_000 // len(hostile)))[:100_000], *([many_ends] if hostile == "</think>" else [])]
     for form, _ in (GAMES["dollar_per_event"], GAMES["stakebench"]):
-        began = time.process_time()
-        with pytest.raises(AnswerError):
-            read_text(text, form)
-        assert time.process_time() - began < 1.5
-
-
-def test_a_thousand_ends_of_thoughts_behind_many_objects_are_read_at_once() -> None:
-    text = '{"a":1}' * 25_000 + '{"label":1}' + "</think>" * 25_000
-    began = time.process_time()
-    with pytest.raises(AnswerError):
-        read_text(text, GAMES["stakebench"][0])
-    assert time.process_time() - began < 5.0
+        for text in texts:
+            began = time.process_time()
+            with pytest.raises(AnswerError):
+                read_text(text, form)
+            assert time.process_time() - began < 1.5
 
 
 def wordings() -> list[tuple[str, str, str]]:
@@ -507,12 +501,6 @@ def test_reasons_before_a_label_are_kept_where_they_were_asked_for() -> None:
     first = read_text('{"label": "0.0-0.2"} at first, then\n{"label": "0.4-0.6"}', form)
     assert isinstance(first, Decision)
     assert first.labels[0].label == "0.4-0.6"
-
-
-def test_several_markets_are_read_in_one_answer() -> None:
-    form = context(rain("m1", "m2")).form()
-    right = answer(said("m1", bet=0.2), said("m2", bet=0.3))
-    assert len(decision_of(f"```JSON\n{json.dumps(right, indent=1)}\n```", form).forecasts) == 2
 
 
 @pytest.mark.parametrize("form", [GAMES["stakebench"][0], Stakebench(labels="strict").form(ITEM), PAIR])

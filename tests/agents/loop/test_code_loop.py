@@ -5,7 +5,6 @@ The container's inner side runs here as an ordinary process, because the code in
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -172,20 +171,6 @@ def test_roles_alternate_and_calls_are_not_told_in_words_that_models_would_copy(
         assert (system, {*others[::2]}, {*others[1::2]} - {"assistant"}) == ("system", {"user"}, set())
         assert "Calling tools:" not in str(request.messages)
         assert "python_interpreter" not in str(request.messages)
-
-
-def test_what_a_turn_thought_goes_back_with_its_text() -> None:
-    thought = '[{"model": "scripted", "reasoning_content": "hm"}]'
-    first = reply(f"{RESEARCH} and so on")
-    script: list[Turn] = [replace(first, message=replace(first.message, state_json=thought)), code("1"), handing_in()]
-    _, model = run(script)
-    said = [message.state_json for message in model.requests[2].messages if message.role == "assistant"]
-    assert said == [thought, ""]
-
-
-def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    run([code("1 / 0"), "text", RESEARCH, handing_in()])
-    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

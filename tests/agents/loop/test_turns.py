@@ -24,8 +24,15 @@ def sent_in_all(turns: int, *, words: str = "I read on.") -> int:
 
 
 def test_the_latest_turn_is_sent_whole_and_earlier_ones_as_gists() -> None:
-    texts = [message.text for message in sent(conversation(3)) if message.role == "tool"]
-    assert texts == ["(read)", "(read)", "p" * 10_000]
+    messages = sent(conversation(3), "the board")
+    results = [message for message in messages if message.role == "tool"]
+    assert [message.text for message in results] == ["(read)", "(read)", "p" * 10_000]
+    assert (messages[0], messages[-1]) == (Message("user", "the task"), Message("user", "the board"))
+    assert [message.tool_call_id for message in results] == [
+        call.id for message in messages for call in message.tool_calls
+    ]
+    # Nothing is whole where the budget is tight.
+    assert size(sent(conversation(3), whole=False)) < 200
 
 
 def test_all_results_of_one_turn_are_whole_together() -> None:
@@ -35,21 +42,8 @@ def test_all_results_of_one_turn_are_whole_together() -> None:
     assert [len(message.text) for message in sent(turns) if message.role == "tool"] == [6, 900, 900]
 
 
-def test_nothing_is_whole_where_the_budget_is_tight() -> None:
-    assert size(sent(conversation(3), whole=False)) < 200
-
-
-def test_the_task_and_the_board_are_always_whole() -> None:
-    messages = sent(conversation(5), "the board")
-    assert messages[0] == Message("user", "the task")
-    assert messages[-1] == Message("user", "the board")
-
-
-def test_what_is_sent_in_all_grows_about_linearly() -> None:
+def test_what_is_sent_in_all_grows_about_linearly_also_of_a_wordy_model() -> None:
     assert sent_in_all(40) < 2.3 * sent_in_all(20)
-
-
-def test_a_wordy_model_does_not_make_it_grow_with_the_square_either() -> None:
     growth = [sent_in_all(turns, words="w" * 3000) for turns in (20, 40, 80)]
     assert growth[2] - growth[1] < 2.5 * (growth[1] - growth[0])
 
@@ -65,12 +59,6 @@ def test_long_arguments_of_earlier_calls_are_left_out_whole_because_half_of_them
     call = ToolCall("a", "final_answer", '{"x": "' + "y" * 5000 + '"}')
     turns = [ModelTurn(Message("assistant", "", (call,)), results=[ToolAnswer.refusal("fix")]), *conversation(1)]
     assert sent(turns)[1].tool_calls[0].arguments_json == "{}"
-
-
-def test_every_result_answers_a_call_that_is_sent_with_it() -> None:
-    messages = sent(conversation(4))
-    calls = {call.id for message in messages for call in message.tool_calls}
-    assert {message.tool_call_id for message in messages if message.role == "tool"} == calls
 
 
 def test_an_empty_message_is_never_sent() -> None:

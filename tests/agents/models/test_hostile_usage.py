@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,8 +19,8 @@ from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.trace import cost_of_steps, sum_estimates_usd
 from predibot.errors import ModelError
 from predibot.ledger.files.traces import Trace
-from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, error, said_json, tool_call
-from tests.agents.clients import CLIENTS, HELLO, Clock, retry_of
+from tests.agents.chat_server import USAGE, Said, chat_server, completion, error, said_json, tool_call
+from tests.agents.clients import HELLO, Client, Clock, heavy, light, retry_of
 from tests.agents.responses import completed, message, model_of
 
 PRICE = TokenPrice(10.0, 100.0, search_usd=0.01)
@@ -69,6 +70,11 @@ def booked(model: ChatModel, request: ChatRequest = HELLO) -> tuple[Budget, tupl
     return budget, trace.steps
 
 
+def booked_by(client: Client, *said: Said, prompt: str = "Will it rain?") -> tuple[Budget, tuple[Any, ...]]:
+    with chat_server(*said) as server:
+        return booked(client(server, retry_of(Clock()), price=PRICE), ChatRequest((Message("user", prompt),)))
+
+
 def check(budget: Budget, steps: tuple[Any, ...], true_usd: float = TRUE_USD) -> None:
     """See that the truth is booked where it can be known, else what was set aside, marked as an estimate."""
     spent_usd = budget.spent().usd
@@ -82,10 +88,8 @@ def check(budget: Budget, steps: tuple[Any, ...], true_usd: float = TRUE_USD) ->
 
 
 @pytest.mark.parametrize("usage", HOSTILE.values(), ids=list(HOSTILE))
-@pytest.mark.parametrize("client", list(CLIENTS))
-def test_a_hostile_usage_is_booked_and_never_as_nothing(client: str, usage: object) -> None:
-    with chat_server(completion(usage=usage)) as server:
-        check(*booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE)))
+def test_a_hostile_usage_is_booked_and_never_as_nothing(client: Client, usage: object) -> None:
+    check(*booked_by(client, completion(usage=usage)))
 
 
 @pytest.mark.parametrize("usage", HOSTILE.values(), ids=list(HOSTILE))
@@ -99,12 +103,10 @@ def test_a_hostile_usage_of_a_report_is_booked_and_never_as_nothing(usage: objec
     check(budget, steps, true_usd=TRUE_USD + 0.01)
 
 
-@pytest.mark.parametrize("client", list(CLIENTS))
-def test_a_count_that_no_python_reads_leaves_the_answer_and_is_booked_once(client: str) -> None:
+def test_a_count_that_no_python_reads_leaves_the_answer_and_is_booked_once(client: Client) -> None:
     body = completion(usage={"prompt_tokens": 77_777, "completion_tokens": 5}).body.replace(b"77777", b"9" * 5_000)
-    with chat_server(Said(body)) as server:
-        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
-    assert (len(server.asked), steps[-1].kind, steps[-1].reply.message.text) == (1, "model", "yes")
+    budget, steps = booked_by(client, Said(body))
+    assert (steps[-1].kind, steps[-1].reply.message.text, steps[-1].reply.retries) == ("model", "yes", 0)
     assert budget.spent().usd == pytest.approx(steps[-1].worst.usd)
     assert cost_of_steps(steps) == (None, 0.0)
 
@@ -112,15 +114,6 @@ def test_a_count_that_no_python_reads_leaves_the_answer_and_is_booked_once(clien
 PROMPT = "Will it rain in Paris on the first of May, and how sure are you of that? " * 14
 ANSWER = "It will not, because the season has been dry so far and the wind comes from the east. " * 20
 CHINESE = "巴黎五月一日会下雨吗?请给出概率并说明理由。"
-
-
-def asked_of_it(
-    client: str, usage: object, *, text: str = ANSWER, prompt: str = PROMPT
-) -> tuple[Budget, tuple[Any, ...]]:
-    """Ask for a long answer to a long question, and return the budget and the trace."""
-    with chat_server(completion(text, usage=usage)) as server:
-        model = CLIENTS[client](server, retry_of(Clock()), price=PRICE)
-        return booked(model, ChatRequest((Message("user", prompt),)))
 
 
 @pytest.mark.parametrize(
@@ -133,11 +126,10 @@ def asked_of_it(
         ({"prompt_tokens": 1, "completion_tokens": 400, "cache_read_input_tokens": 29}, ("fewer than 31",)),
     ],
 )
-@pytest.mark.parametrize("client", list(CLIENTS))
 def test_a_usage_far_below_what_was_sent_and_came_is_unknown_and_booked_at_the_worst_case(
-    client: str, usage: object, which: tuple[str, ...]
+    client: Client, usage: object, which: tuple[str, ...]
 ) -> None:
-    budget, steps = asked_of_it(client, usage)
+    budget, steps = booked_by(client, completion(ANSWER, usage=usage), prompt=PROMPT)
     assert budget.spent().usd == pytest.approx(steps[-1].worst.usd)
     assert budget.spent().tokens == steps[-1].worst.tokens
     assert cost_of_steps(steps) == (None, 0.0)
@@ -155,27 +147,24 @@ def test_a_usage_far_below_what_was_sent_and_came_is_unknown_and_booked_at_the_w
         ({"prompt_tokens": 250, "completion_tokens": 1}, {"text": ""}),
     ],
 )
-@pytest.mark.parametrize("client", list(CLIENTS))
 def test_a_usage_that_a_thrifty_tokenizer_may_count_is_believed(
-    client: str, usage: dict[str, int], more: dict[str, str]
+    client: Client, usage: dict[str, int], more: dict[str, str]
 ) -> None:
-    budget, steps = asked_of_it(client, usage, **more)
+    said = completion(more.get("text", ANSWER), usage=usage)
+    budget, steps = booked_by(client, said, prompt=more.get("prompt", PROMPT))
     true_usd = usage["prompt_tokens"] * 10e-6 + usage["completion_tokens"] * 100e-6
     assert budget.spent().usd == pytest.approx(true_usd)
     assert not steps[-1].doubt
 
 
-def test_what_was_read_from_a_cache_beside_the_input_is_counted_with_it() -> None:
-    usage = {"prompt_tokens": 10, "completion_tokens": 400, "cache_read_input_tokens": 240}
-    budget, steps = asked_of_it("light", usage)
-    assert steps[-1].reply.usage.input_tokens == 250
-    assert budget.spent().usd == pytest.approx(250 * 10e-6 + 400 * 100e-6)
-
-
-def test_what_was_read_from_a_cache_beside_the_input_is_booked_where_it_is_more_than_was_set_aside() -> None:
-    usage = {"prompt_tokens": 10, "completion_tokens": 400, "cache_read_input_tokens": 400_000}
-    budget, _ = asked_of_it("light", usage)
-    assert budget.spent().usd == pytest.approx(400_010 * 10e-6 + 400 * 100e-6)
+@pytest.mark.parametrize(("cached_tokens", "input_tokens"), [(240, 250), (400_000, None)])
+def test_what_was_read_from_a_cache_beside_the_input_is_booked_with_it_also_above_what_was_set_aside(
+    cached_tokens: int, input_tokens: int | None
+) -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 400, "cache_read_input_tokens": cached_tokens}
+    budget, steps = booked_by(light, completion(ANSWER, usage=usage), prompt=PROMPT)
+    assert steps[-1].reply.usage.input_tokens == input_tokens
+    assert budget.spent().usd == pytest.approx((10 + cached_tokens) * 10e-6 + 400 * 100e-6)
 
 
 THOUGHT = [
@@ -187,11 +176,11 @@ THOUGHT = [
 
 
 @pytest.mark.parametrize(("more", "output_tokens"), THOUGHT)
-@pytest.mark.parametrize("client", list(CLIENTS))
 def test_thoughts_that_are_counted_beside_the_answer_are_paid_as_output(
-    client: str, more: dict[str, object], output_tokens: int
+    client: Client, more: dict[str, object], output_tokens: int
 ) -> None:
-    budget, steps = asked_of_it(client, {"prompt_tokens": 300, "completion_tokens": 9, **more}, text="It will not.")
+    usage = {"prompt_tokens": 300, "completion_tokens": 9, **more}
+    budget, steps = booked_by(client, completion("It will not.", usage=usage), prompt=PROMPT)
     assert steps[-1].reply.usage.output_tokens == output_tokens
     assert budget.spent().usd == pytest.approx(300 * 10e-6 + output_tokens * 100e-6)
 
@@ -207,8 +196,7 @@ def test_thoughts_beside_a_report_are_paid_as_output(more: dict[str, Any], outpu
 
 def test_a_call_of_a_tool_takes_a_token_at_least() -> None:
     said = json.loads(tool_call().body) | {"usage": {"prompt_tokens": 20, "completion_tokens": 0, "total_tokens": 20}}
-    with chat_server(said_json(said)) as server:
-        budget, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    budget, steps = booked_by(light, said_json(said))
     assert budget.spent().usd == pytest.approx(steps[-1].worst.usd)
 
 
@@ -216,14 +204,12 @@ def test_a_call_of_a_tool_takes_a_token_at_least() -> None:
     ("usd", "believed"), [(MAX_CALL_USD, True), (MAX_CALL_USD * 1.001, False), (0.0, False), (-0.01, False)]
 )
 def test_what_a_provider_charges_is_believed_up_to_what_a_call_can_cost(usd: float, believed: bool) -> None:
-    with chat_server(completion(usage={**USAGE, "cost": usd})) as server:
-        budget, _ = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    budget, _ = booked_by(light, completion(usage={**USAGE, "cost": usd}))
     assert budget.spent().usd == pytest.approx(usd if believed else TRUE_USD)
 
 
-@pytest.mark.parametrize("client", list(CLIENTS))
 @pytest.mark.parametrize("where", ["content", "tool_calls", "error", "model"])
-def test_nesting_anywhere_in_an_answer_crashes_nothing_and_is_not_free(client: str, where: str) -> None:
+def test_nesting_anywhere_in_an_answer_crashes_nothing_and_is_not_free(client: Client, where: str) -> None:
     value = json.loads(completion().body)
     deep = nested(500, lists=where == "content")
     if where in ("error", "model"):
@@ -233,15 +219,10 @@ def test_nesting_anywhere_in_an_answer_crashes_nothing_and_is_not_free(client: s
     else:
         call = {"id": "c", "type": "function", "function": {"name": "ping", "arguments": deep}}
         value["choices"][0]["message"]["tool_calls"] = [call]
-
-    def asked(server: ChatServer) -> None:
-        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
-        # An answer that is an error is known not to be charged.
-        assert budget.spent().usd > 0.0 or where == "error"
-        assert steps
-
-    with chat_server(said_json(value)) as server:
-        asked(server)
+    budget, steps = booked_by(client, said_json(value))
+    # An answer that is an error is known not to be charged.
+    assert budget.spent().usd > 0.0 or where == "error"
+    assert steps
 
 
 def test_what_is_shallow_stays_as_it_is() -> None:
@@ -250,28 +231,18 @@ def test_what_is_shallow_stays_as_it_is() -> None:
     assert limit_depth(nested(60), 3) == {"a": {"a": {"a": "(nested too deep)"}}}
 
 
-def _html() -> Said:
-    return Said(b"<html>done</html>", headers={"Content-Type": "text/html"})
-
-
-def _usable(**more: object) -> dict[str, object]:
-    return {**json.loads(completion().body), **more}
-
-
-_CHOICE = {"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": "error"}
+HTML = Said(b"<html>done</html>", headers={"Content-Type": "text/html"})
 PERHAPS_CHARGED: Mapping[str, Said] = {
-    "an error of 429 beside a usage": said_json(_usable(error={"code": 429, "message": "slow down"})),
-    "an error of 400 beside a usage": said_json(_usable(error={"code": 400, "message": "bad"})),
+    "an error of 429 beside a usage": completion(error={"code": 429, "message": "slow down"}),
+    "an error of 400 beside a usage": completion(error={"code": 400, "message": "bad"}),
     "a server's error with a usage": said_json({"error": {"message": "late"}, "usage": USAGE}, 500),
     "408": error(408),
     "504": error(504),
     "499": error(499),
     "524": Said(b"timeout", 524),
-    "a server's error that is a completion": said_json(json.loads(completion().body), 500),
-    "a server's error that is a completion without a usage": said_json(
-        {name: each for name, each in json.loads(completion().body).items() if name != "usage"}, 500
-    ),
-    "a refusal that is a completion": said_json(json.loads(completion().body), 400),
+    "a server's error that is a completion": replace(completion(), status=500),
+    "a server's error that is a completion without a usage": replace(completion(usage=None), status=500),
+    "a refusal that is a completion": replace(completion(), status=400),
     "an error with a usage in its metadata": said_json(
         {"error": {"code": 429, "message": "slow down", "metadata": {"usage": USAGE}}}
     ),
@@ -281,7 +252,7 @@ PERHAPS_CHARGED: Mapping[str, Said] = {
     "compressed": Said(gzip.compress(completion().body), headers={"Content-Encoding": "gzip"}),
     "a list": Said(b"[" + completion().body + b"]"),
     "a stream of events": Said(b"data: " + completion().body + b"\n\ndata: [DONE]\n\n"),
-    "a page": _html(),
+    "a page": HTML,
     "an answer above all bounds": Said(b"{" + b" " * 17_000_000),
 }
 
@@ -302,12 +273,10 @@ PERHAPS_CHARGED: Mapping[str, Said] = {
         ({"prompt_tokens": 20, "completion_tokens": 20_000}, 2.0002),
     ],
 )
-@pytest.mark.parametrize("client", list(CLIENTS))
 def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst_case_or_what_it_would_cost_if_more(
-    client: str, usage: Mapping[str, int], counted_usd: float
+    client: Client, usage: Mapping[str, int], counted_usd: float
 ) -> None:
-    with chat_server(completion(usage=usage)) as server:
-        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
+    budget, steps = booked_by(client, completion(usage=usage))
     worst, most = steps[-1].worst, {"prompt_tokens": MOST_READ_TOKENS, "completion_tokens": MOST_WRITTEN_TOKENS}
     counted_tokens = sum(tokens for name, tokens in usage.items() if tokens <= most[name])
     assert budget.spent().usd == pytest.approx(max(worst.usd, counted_usd))
@@ -321,43 +290,38 @@ def test_a_charge_that_is_next_to_nothing_beside_the_count_it_comes_with_is_not_
     cost_usd: float, booked_usd: float
 ) -> None:
     usage = {"prompt_tokens": 400_000, "completion_tokens": 5, "cost": cost_usd}
-    with chat_server(completion(usage=usage)) as server:
-        budget, _ = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    budget, _ = booked_by(light, completion(usage=usage))
     assert budget.spent().usd == pytest.approx(booked_usd)
 
 
 @pytest.mark.parametrize("said", PERHAPS_CHARGED.values(), ids=list(PERHAPS_CHARGED))
-@pytest.mark.parametrize("client", list(CLIENTS))
-def test_an_answer_that_may_have_been_charged_is_booked_at_its_worst_case(client: str, said: Said) -> None:
+def test_an_answer_that_may_have_been_charged_is_booked_at_its_worst_case(client: Client, said: Said) -> None:
     with chat_server(said) as server:
-        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
-        tries = len(server.asked)
+        budget, steps = booked(client(server, retry_of(Clock()), price=PRICE))
+    tries = len(server.asked)
     assert budget.spent().usd == pytest.approx(tries * steps[-1].worst.usd)
     assert steps[-1].lost_tries == tries
     assert cost_of_steps(steps) == (None, 0.0)
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 422, 429, 500, 502, 503])
-@pytest.mark.parametrize("client", list(CLIENTS))
-def test_a_clear_refusal_costs_nothing(client: str, status: int) -> None:
-    with chat_server(error(status)) as server:
-        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
+def test_a_clear_refusal_costs_nothing(client: Client, status: int) -> None:
+    budget, steps = booked_by(client, error(status))
     assert (budget.spent().usd, cost_of_steps(steps)) == (0.0, (0.0, 0.0))
 
 
 def test_an_error_of_a_choice_beside_a_usage_is_booked_and_never_as_nothing() -> None:
-    said = said_json(_usable(choices=[{**_CHOICE, "error": {"code": 502, "message": "upstream broke"}}]))
+    choice = {"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": "error"}
+    said = completion(choices=[{**choice, "error": {"code": 502, "message": "upstream broke"}}])
     with chat_server(said) as server:
-        _, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+        _, steps = booked(light(server, retry_of(Clock()), price=PRICE))
     assert (steps[-1].lost_tries, cost_of_steps(steps)) == (len(server.asked), (None, 0.0))
-    with chat_server(said) as server:
-        # litellm passes over the error, and what it cost is known.
-        check(*booked(CLIENTS["litellm"](server, retry_of(Clock()), price=PRICE)))
+    # litellm passes over the error, and what it cost is known.
+    check(*booked_by(heavy, said))
 
 
 def test_a_refusal_after_a_lost_answer_leaves_what_is_booked_and_an_unusable_answer_adds_to_it() -> None:
-    for last, lost in ((error(401), 1), (_html(), 2)):
-        with chat_server(error(504), last) as server:
-            budget, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    for last, lost in ((error(401), 1), (HTML, 2)):
+        budget, steps = booked_by(light, error(504), last)
         assert budget.spent().usd == pytest.approx(lost * steps[-1].worst.usd)
         assert steps[-1].lost_tries == lost

@@ -14,7 +14,7 @@ from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
 from predibot.net.api_keys import ApiKeys
 from predibot.net.retry import MAX_TRIES
 from tests.agents.chat_server import Said, chat_server, completion, error, tool_call
-from tests.agents.clients import CLIENTS, Client, Clock, light, retry_of
+from tests.agents.clients import Client, Clock, light, retry_of
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,6 @@ def test_a_model_calls_tools_or_what_it_says_instead_is_known(said: Said, words:
 
 
 @pytest.mark.parametrize("texts", [1, 2])
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_text_is_asked_again_and_forced_by_name_then_by_required(client: Client, texts: int) -> None:
     with chat_server(*[completion("Shall I?")] * texts, tool_call()) as server:
         assert not ToolProbe().why_no_tools(client(server, retry_of(Clock())))
@@ -85,7 +84,6 @@ FORCING = [
 
 
 @pytest.mark.parametrize("words", FORCING)
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_refused_forcing_leaves_it_open(client: Client, words: str) -> None:
     status = 404 if "endpoints" in words else 400
     with chat_server(completion("Hm."), *[error(status, words)] * 2, completion("Hm.")) as server:

@@ -3,7 +3,6 @@
 import gzip
 import socket
 import ssl
-import subprocess
 import time
 import tracemalloc
 import zlib
@@ -14,6 +13,7 @@ import pytest
 
 from predibot.research.pages.errors import AddressRefused, PageUnavailable, PageUnreadable
 from predibot.research.pages.fetch import FetchPolicy, SafeFetcher
+from tests.net.certificates import make_certificate
 from tests.research.web_world import HTML, PUBLIC, World, by_host, drip, redirect, reply, running, saying
 
 URL = "http://www.news.example/a"
@@ -344,7 +344,7 @@ def test_packed_pages_are_unpacked(world: World, encoding: str) -> None:
 
 
 def test_tls_checks_the_certificate_against_the_name(tmp_path: Path) -> None:
-    pem = _certificate(tmp_path, "www.news.example")
+    pem = make_certificate(tmp_path, "www.news.example")
     serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     serving.load_cert_chain(pem)
     asked: list[str | None] = []
@@ -365,17 +365,3 @@ def test_a_handshake_that_hangs_ends_at_the_deadline(world: World) -> None:
     # The server waits for the head of a request, which a handshake never is.
     with pytest.raises(PageUnavailable, match="not there after"):
         world.fetch("https://www.news.example/", SHORT)
-
-
-def _certificate(folder: Path, name: str) -> Path:
-    """Return a fresh certificate for a name with its key, in one file, or skip the test."""
-    pem = folder / "server.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-               "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
-               "-keyout", "key.pem", "-out", "cert.pem"]  # fmt: skip
-    try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
-    except (OSError, subprocess.SubprocessError):
-        pytest.skip("no openssl here")
-    pem.write_bytes((folder / "key.pem").read_bytes() + (folder / "cert.pem").read_bytes())
-    return pem

@@ -182,17 +182,9 @@ def test_a_parser_that_dies_over_a_page_is_a_sentence(pool: ParserPool) -> None:
     assert text_by(pool) == "The vote is on Tuesday."
 
 
-def test_a_closed_pool_has_no_parsers_and_starts_none(pool: ParserPool, children: Children) -> None:
-    text_by(pool)
-    pool.close()
-    pool.close()
-    pool.warm()
-    with pytest.raises(PageUnavailable, match="program is ending"):
-        text_by(pool)
-    assert not children()
-
-
-def test_closing_ends_parsers_that_are_at_work(pool: ParserPool, children: Children) -> None:
+def test_closing_ends_parsers_that_are_at_work_and_none_is_started_after_it(
+    pool: ParserPool, children: Children
+) -> None:
     text_by(pool)
     deadline, begun = noticed(60.0)
     with ThreadPoolExecutor(1) as other:
@@ -201,6 +193,11 @@ def test_closing_ends_parsers_that_are_at_work(pool: ParserPool, children: Child
         pool.close()
         # A parser that was ended is replaced, but by none that a closed pool would start.
         assert isinstance(busy.exception(), PageUnavailable)
+    assert not children()
+    pool.close()
+    pool.warm()
+    with pytest.raises(PageUnavailable, match="program is ending"):
+        text_by(pool)
     assert not children()
 
 
@@ -255,14 +252,20 @@ def program(*lines: str, **pipes: int) -> "subprocess.Popen[str]":
     )  # type: ignore[call-overload, no-any-return]
 
 
+def ended(*lines: str) -> tuple[str, str, int]:
+    """Return what a program wrote until it ended, its errors, and its exit code."""
+    with program(*lines) as running:
+        out, err = running.communicate(timeout=60)
+    return out, err, running.returncode
+
+
 READ_ONE = "said = read(b'<p>The vote is on Tuesday.</p>')"
 
 
 def test_a_program_ends_with_its_parsers_and_without_a_word() -> None:
-    with program(READ_ONE, "print(said, psutil.Process().children()[0].pid)") as ended:
-        out, err = ended.communicate(timeout=60)
+    out, err, code = ended(READ_ONE, "print(said, psutil.Process().children()[0].pid)")
     said, _, pid = out.strip().rpartition(" ")
-    assert (said, err, ended.returncode) == ("The vote is on Tuesday.", "", 0)
+    assert (said, err, code) == ("The vote is on Tuesday.", "", 0)
     assert not psutil.pid_exists(int(pid))
 
 
@@ -309,31 +312,24 @@ def test_a_fork_has_parsers_of_its_own() -> None:
         "os.wait()",
         "print(read(b'<p>The first goes on.</p>'), psutil.Process().children()[0].pid == before)",
     )
-    with program(*fork) as forked:
-        out, err = forked.communicate(timeout=60)
-    assert (out, err) == ("The fork reads. True\nThe first goes on. True\n", "")
+    assert ended(*fork)[:2] == ("The fork reads. True\nThe first goes on. True\n", "")
 
 
 @pytest.mark.parametrize(
-    ("python", "says"),
-    [("/nonexistent/python", "no parser can be started (No such file"), ("/bin/false", "no parser starts here (")],
+    ("python", "trafilatura", "says"),
+    [
+        ("/nonexistent/python", "", "no parser can be started (No such file"),
+        ("/bin/false", "", "no parser starts here ("),
+        (sys.executable, "raise ImportError('half')", "no parser starts here (ImportError: half)"),
+        (sys.executable, "import os; os.kill(os.getpid(), 9)", "the parser was ended by signal 9 before it was ready"),
+    ],
 )
-def test_where_no_parser_starts_no_page_is_read(python: str, says: str) -> None:
-    with program(f"sys.executable = {python!r}", READ_ONE, "print(said)") as failing:
-        out, err = failing.communicate(timeout=60)
+def test_where_no_parser_starts_no_page_is_read_and_why_is_said(
+    tmp_path: Path, python: str, trafilatura: str, says: str
+) -> None:
+    (tmp_path / "trafilatura.py").write_text(trafilatura)
+    out, err, _ = ended(
+        f"sys.path.insert(0, {str(tmp_path)!r})", f"sys.executable = {python!r}", READ_ONE, "print(said)"
+    )
     assert out.startswith(says)
     assert err == ""
-
-
-def test_a_parser_that_is_killed_before_it_is_ready_is_no_broken_installation(tmp_path: Path) -> None:
-    (tmp_path / "trafilatura.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-    with program(f"sys.path.insert(0, {str(tmp_path)!r})", READ_ONE, "print(said)") as failing:
-        out, _ = failing.communicate(timeout=60)
-    assert out.startswith("the parser was ended by signal 9 before it was ready")
-
-
-def test_why_a_parser_does_not_start_is_said(tmp_path: Path) -> None:
-    (tmp_path / "trafilatura.py").write_text("raise ImportError('half an installation')")
-    with program(f"sys.path.insert(0, {str(tmp_path)!r})", READ_ONE, "print(said)") as failing:
-        out, _ = failing.communicate(timeout=60)
-    assert out.startswith("no parser starts here (ImportError: half an installation)")

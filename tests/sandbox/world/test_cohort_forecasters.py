@@ -27,7 +27,7 @@ from predibot.sandbox.world.cohort_forecasters import read_cohort, wrong_cohort_
 from predibot.sandbox.world.forecasters import NAMES
 from predibot.sandbox.world.world import World
 from predibot.selection import SelectionRules, select
-from predibot.venues.polymarket.client import Polymarket
+from tests.sandbox.venues import venue_of
 
 GAME = WeeklyCohort()
 COHORT = Subject("cohort", "2026-01-04")
@@ -77,16 +77,7 @@ def prompt_of(view: CohortView) -> str:
 
 @pytest.fixture(scope="module")
 def asked() -> Iterator[Asked]:
-    with (
-        SandboxServer(WORLD, now=SANDBOX_OPENS_AT) as server,
-        Polymarket(
-            gamma_url=server.gamma_url,
-            clob_url=server.clob_url,
-            name="sandbox",
-            live=False,
-            clock=lambda: SANDBOX_OPENS_AT,
-        ) as venue,
-    ):
+    with SandboxServer(WORLD, now=SANDBOX_OPENS_AT) as server, venue_of(server) as venue:
         listed = venue.events(SANDBOX_OPENS_AT).events
         rules = GAME.select(SelectionRules(crypto=packaged_crypto_words()))
         yield Asked(server, select(listed, rules, SANDBOX_OPENS_AT).selected)
@@ -108,9 +99,7 @@ def test_they_read_every_price_that_the_prompt_shows_under_the_name_that_answers
     binary = [market for market in view.markets if len(market.outcomes) == 2]
     assert sum(len(market.outcomes) for market in binary) <= len(found)
     assert any(each.side not in ("YES", "NO") for each in cohort.outcomes)
-
-
-def test_no_other_prompt_is_taken_for_a_cohort() -> None:
+    # No other prompt is taken for a cohort.
     assert read_cohort("cash: $5.00\nmarkets: none") is None
 
 

@@ -143,45 +143,26 @@ def test_a_forecaster_cannot_see_the_world() -> None:
         assert imports <= {*own, "predibot.domain.clock"}
 
 
-@pytest.mark.parametrize("name", ["sharp", "noisy", "overconfident", "gullible"])
-def test_a_diligent_forecaster_searches_twice_in_other_words_and_reads_two_pages(
+@pytest.mark.parametrize("name", ["sharp", "noisy", "overconfident", "gullible", "lazy"])
+def test_each_looks_up_what_its_name_says_names_every_market_once_and_keeps_to_the_dollar(
     desk: Desk, world: World, name: str
 ) -> None:
     for number in events(world, 4):
         desk.calls.clear()
-        desk.decide(name, number)
+        answer = desk.decide(name, number, judge=overstaked)
         queries = [" ".join(sorted(call["query"].split())) for call in desk.calls if call["tool"] == "web_search"]
         pages = [call["url"] for call in desk.calls if call["tool"] == "visit_webpage"]
-        assert len(set(queries)) >= 2
-        assert len(set(pages)) >= 2
-
-
-def test_lazy_looks_nothing_up(desk: Desk, world: World) -> None:
-    desk.decide("lazy", events(world, 1)[0])
-    assert [call["tool"] for call in desk.calls] == ["final_answer"]
-
-
-@pytest.mark.parametrize("name", ["sharp", "noisy", "overconfident", "lazy"])
-def test_an_answer_names_every_market_once_and_keeps_to_the_dollar(desk: Desk, world: World, name: str) -> None:
-    for number in events(world, 6):
-        answer = desk.decide(name, number)
+        # In other words each time.
+        assert min(len(set(queries)), len(set(pages))) >= 2 if name != "lazy" else queries + pages == []
         asked = asked_of(world, number)
         assert [row["market_id"] for row in answer["market_decisions"]] == [market.id for market in asked]
         assert all(0.0 < row["estimated_probability"] < 1.0 for row in answer["market_decisions"])
         assert staked(answer) <= 1.0 + 1e-9
         assert staked(answer) + answer["unallocated_capital"] == pytest.approx(1.0, abs=1e-9)
-
-
-def test_bets_go_the_way_of_the_forecast(desk: Desk, world: World) -> None:
-    for number in events(world, 6):
-        prices = {
-            market.id: market.price_yes or 0.0
-            for market in read_conversation(
-                {"messages": [{"role": "user", "content": prompt_of(world, number)}]}
-            ).markets
-        }
-        for row in desk.decide("sharp", number)["market_decisions"]:
-            assert row["bet"] * (row["estimated_probability"] - prices[row["market_id"]]) >= 0.0
+        if name == "sharp":
+            prices = {market.id: market.price_yes or 0.0 for market in asked}
+            for row in answer["market_decisions"]:
+                assert row["bet"] * (row["estimated_probability"] - prices[row["market_id"]]) >= 0.0
 
 
 def test_sharp_beats_the_price_and_overconfident_is_too_sure(desk: Desk, world: World) -> None:
@@ -207,48 +188,47 @@ def test_sharp_beats_the_price_and_overconfident_is_too_sure(desk: Desk, world: 
     assert wrong > 1.5 * expected
 
 
-def test_gullible_follows_hostile_pages_until_it_is_stopped(desk: Desk, world: World) -> None:
+def test_gullible_follows_hostile_pages_until_it_is_stopped_and_sharp_never_does(desk: Desk, world: World) -> None:
     answers = [desk.decide("gullible", number, judge=overstaked) for number in events(world, 14)]
     visited = {call["url"] for call in desk.calls if call["tool"] == "visit_webpage"}
     assert any(url.startswith("http://169.254.169.254/") for url in visited)
     assert any(url.startswith("http://127.0.0.1:22/") for url in visited)
     assert any(staked(call) > 1.0 for call in desk.calls if call["tool"] == "final_answer")
     assert max(map(staked, answers)) <= 1.0
-
-
-def test_sharp_never_leaves_the_search_results(desk: Desk, world: World) -> None:
+    desk.calls.clear()
     for number in events(world, 14):
         desk.decide("sharp", number)
-    visited = [call["url"] for call in desk.calls if call["tool"] == "visit_webpage"]
-    assert all(url.startswith(f"{desk.server.search_url}/news/") for url in visited)
+    visited = {call["url"] for call in desk.calls if call["tool"] == "visit_webpage"}
+    assert visited and all(url.startswith(f"{desk.server.search_url}/news/") for url in visited)
 
 
-def test_what_was_read_is_remembered_when_observations_are_gone(desk: Desk, world: World) -> None:
+Message = dict[str, Any]
+
+
+def folded(messages: list[Message], message: Message, said: str) -> list[Message]:
+    """Return a conversation in which observations get lost and a board is shown, as the code loop has it."""
+    board = {"role": "user", "content": "What was found so far:\n- read: nothing that counts"}
+    shortened = [
+        {**old, "content": "(shortened)"} if old["content"].startswith("Observation") else old for old in messages
+    ]
+    return [
+        *[old for old in shortened if old != board],
+        {"role": "assistant", "content": message["content"]},
+        {"role": "user", "content": f"Observation:\n{said}"},
+        board,
+    ]
+
+
+def as_on_the_wire(messages: list[Message], message: Message, said: str) -> list[Message]:
+    return [*messages, message, {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": said}]
+
+
+@pytest.mark.parametrize("go_on", [folded, as_on_the_wire])
+def test_what_was_read_is_remembered_however_a_conversation_is_sent(
+    desk: Desk, world: World, go_on: Callable[[list[Message], Message, str], list[Message]]
+) -> None:
     number = events(world, 1)[0]
     messages = [{"role": "user", "content": prompt_of(world, number)}]
-    for _ in range(8):
-        message = reply_of("sharp", messages)
-        function = message["tool_calls"][0]["function"]
-        given = json.loads(function["arguments"])
-        if function["name"] == "final_answer":
-            break
-        said = desk.search(given["query"]) if "query" in given else desk.visit(given["url"])
-        shortened = [
-            {**old, "content": "(shortened)"} if old["content"].startswith("Observation") else old for old in messages
-        ]
-        board = {"role": "user", "content": "What was found so far:\n- read: nothing that counts"}
-        messages = [
-            *[old for old in shortened if old != board],
-            {"role": "assistant", "content": message["content"]},
-            {"role": "user", "content": f"Observation:\n{said}"},
-            board,
-        ]
-    assert given == desk.decide("sharp", number)
-
-
-def test_tool_messages_of_the_wire_are_read_as_well(desk: Desk, world: World) -> None:
-    number = events(world, 1)[0]
-    messages: list[dict[str, Any]] = [{"role": "user", "content": prompt_of(world, number)}]
     for _ in range(12):
         message = reply_of("sharp", messages)
         (call,) = message["tool_calls"]
@@ -256,11 +236,11 @@ def test_tool_messages_of_the_wire_are_read_as_well(desk: Desk, world: World) ->
         if call["function"]["name"] == "final_answer":
             break
         said = desk.search(given["query"]) if "query" in given else desk.visit(given["url"])
-        messages += [message, {"role": "tool", "tool_call_id": call["id"], "content": said}]
+        messages = go_on(messages, message, said)
     assert given == desk.decide("sharp", number)
 
 
-def test_a_prompt_without_json_is_read_by_its_words() -> None:
+def test_a_prompt_without_json_is_read_by_its_words_and_without_prices_nothing_is_bet() -> None:
     text = (
         "market id: 17\nquestion: Will it rain?\noutcomes: Yes / No\nprice of YES now: 0.37 (bid 0.36, ask 0.38)\n\n"
         "market id: 18\nquestion: Will it snow?\noutcomes: Yes / No\n"
@@ -270,9 +250,6 @@ def test_a_prompt_without_json_is_read_by_its_words() -> None:
         ("17", "Will it rain?", 0.37),
         ("18", "Will it snow?", None),
     ]
-
-
-def test_without_prices_nothing_is_bet() -> None:
     text = '```json\n{"markets": [{"id": "1", "question": "Will it rain?"}]}\n```'
     content = reply_of("sharp", [{"role": "user", "content": text}], tools=None)["content"]
     assert json.loads(content)["market_decisions"][0]["bet"] == 0.0
@@ -300,7 +277,7 @@ def test_a_memory_that_was_tampered_with_does_not_break_the_endpoint(own: str) -
 
 @pytest.mark.parametrize("name", ["sharp", "noisy", "gullible"])
 def test_another_port_changes_no_decision(desk: Desk, world: World, name: str) -> None:
-    numbers = events(world, 3)
+    numbers = events(world, 2)
     first = [desk.decide(name, number, judge=overstaked) for number in numbers]
     with SandboxServer(World.from_seed(7), now=SANDBOX_OPENS_AT) as other:
         again = Desk(other, desk.client)

@@ -20,7 +20,7 @@ from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.conversation import read_conversation
 from predibot.selection import SelectionRules, select
-from predibot.venues.polymarket.client import Polymarket
+from tests.sandbox.venues import venue_of
 
 GAME = PortfolioWeights()
 TOOLS = [
@@ -31,13 +31,7 @@ TOOLS = [
 
 @pytest.fixture(scope="module")
 def view(server: SandboxServer) -> Iterator[PortfolioView]:
-    with Polymarket(
-        gamma_url=server.gamma_url,
-        clob_url=server.clob_url,
-        name="sandbox",
-        live=False,
-        clock=lambda: SANDBOX_OPENS_AT,
-    ) as venue:
+    with venue_of(server) as venue:
         listed = venue.events(SANDBOX_OPENS_AT).events
     rules = GAME.select(SelectionRules(crypto=packaged_crypto_words()))
     events = select(listed, rules, SANDBOX_OPENS_AT).selected

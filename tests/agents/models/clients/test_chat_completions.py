@@ -119,11 +119,8 @@ def test_a_stream_that_says_that_it_is_over_is_whole_and_one_that_says_nothing_w
     for cut in (FLAT[0], "".join(FLAT)[:-20], "".join(OTHER), ""):
         with pytest.raises(ModelUnavailable, match=r"broke off before its end|breaks off"):
             answered_by_stream(cut.encode())
-
-
-def test_a_server_that_streams_unasked_is_read() -> None:
-    said = "".join(FLAT).encode()
-    reply = ask(lambda _request: httpx.Response(200, content=said, headers={"content-type": "text/event-stream"}))
+    unasked = httpx.Response(200, content="".join(FLAT).encode(), headers={"content-type": "text/event-stream"})
+    reply = ask(lambda _request: unasked)
     assert (reply.message.text, reply.retries) == ("yes", 0)
 
 
@@ -179,16 +176,19 @@ def test_a_piece_that_is_none_counts_as_lost(delta: object) -> None:
         streamed(delta, {"content": "yes"})
 
 
-def test_a_redirect_is_not_followed() -> None:
+@pytest.mark.parametrize("status", [307, 404])
+def test_a_redirect_is_not_followed_and_the_query_of_a_base_url_is_kept_and_not_shown(status: int) -> None:
     asked: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append(str(request.url))
-        return httpx.Response(307, headers={"location": "http://169.254.169.254/"})
+        return httpx.Response(status, headers={"location": "http://169.254.169.254/"})
 
-    with pytest.raises(ModelRefused, match="redirects are not followed"):
-        ask(answer)
-    assert asked == ["http://models.test/v1/chat/completions"]
+    words = "redirects are not followed" if status == 307 else "404"
+    with pytest.raises(ModelRefused, match=words) as caught:
+        ask(answer, base_url="http://models.test/v1/?code=hidden")
+    assert asked == ["http://models.test/v1/chat/completions?code=hidden"]
+    assert "hidden" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -198,19 +198,6 @@ def test_what_is_no_base_url_is_refused_without_its_password(base_url: str) -> N
     with pytest.raises(UsageError, match="base URL") as caught:
         ask(lambda request: httpx.Response(200, json=OK), base_url=base_url)
     assert "pw" not in str(caught.value)
-
-
-def test_the_query_of_a_base_url_is_kept_and_not_shown() -> None:
-    asked: list[str] = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(str(request.url))
-        return httpx.Response(404)
-
-    with pytest.raises(ModelRefused) as caught:
-        ask(answer, base_url="http://models.test/v1/?code=hidden")
-    assert asked == ["http://models.test/v1/chat/completions?code=hidden"]
-    assert "hidden" not in str(caught.value)
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[1, 2]", b'"yes"'])
@@ -225,6 +212,8 @@ def test_what_is_no_object_is_no_such_server(body: bytes) -> None:
 def test_an_object_that_is_no_completion_counts_as_lost(value: object) -> None:
     with pytest.raises(ModelUnavailable, match="no chat completion"):
         ask(lambda request: httpx.Response(200, json=value))
+    with pytest.raises(ModelUnavailable, match="not whole"):
+        ask(lambda request: httpx.Response(200, content=b'{"a":' * 200_000))
 
 
 @pytest.mark.parametrize("choices", [[], [{"message": None, "finish_reason": "stop"}]])
@@ -239,25 +228,11 @@ def test_an_error_without_a_status_may_have_been_charged() -> None:
     assert ask(lambda _request: httpx.Response(200, json=answers.pop(0))).lost_tries == 1
 
 
-def test_nesting_without_end_is_no_crash() -> None:
-    with pytest.raises(ModelUnavailable, match="not whole"):
-        ask(lambda request: httpx.Response(200, content=b'{"a":' * 200_000))
-
-
 def test_arguments_that_come_decoded_become_text() -> None:
     call = {"function": {"name": "ping", "arguments": {"word": "pong"}}}
     body = said_json({"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "stop"}]}).body
     reply = ask(lambda request: httpx.Response(200, content=body))
     assert reply.message.tool_calls == (ToolCall("call_0", "ping", '{"word": "pong"}'),)
-
-
-@pytest.mark.parametrize("error", [httpx.ReadError("x"), httpx.WriteError("x"), httpx.RemoteProtocolError("x")])
-def test_a_broken_connection_is_translated(error: Exception) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        raise error
-
-    with pytest.raises(ModelUnavailable, match="broke off"):
-        ask(answer)
 
 
 def concrete_errors(parent: type[Exception]) -> list[type[Exception]]:
@@ -270,5 +245,6 @@ def test_every_transport_error_of_httpx_is_one_of_ours(kind: type[Exception]) ->
     def answer(request: httpx.Request) -> httpx.Response:
         raise kind("x")
 
-    with pytest.raises((ModelUnavailable, ModelRefused)):
+    broke_off = kind in (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+    with pytest.raises((ModelUnavailable, ModelRefused), match="broke off" if broke_off else ""):
         ask(answer)

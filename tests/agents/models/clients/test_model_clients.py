@@ -5,6 +5,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -31,13 +32,8 @@ from tests.agents.chat_server import (
     said_json,
     tool_call,
 )
-from tests.agents.clients import CLIENTS, HELLO, KEY_NAME, PING, SECRET, Client, Clock, heavy, retry_of
+from tests.agents.clients import HELLO, KEY_NAME, PING, SECRET, Client, Clock, heavy, retry_of
 from tests.agents.scripted import context
-
-
-@pytest.fixture(params=list(CLIENTS))
-def client(request: pytest.FixtureRequest) -> Client:
-    return CLIENTS[request.param]
 
 
 def ask(
@@ -47,6 +43,16 @@ def ask(
     clock = Clock()
     with chat_server(*script) as server:
         return client(server, retry_of(clock), price=price).chat(request, deadline_seconds=60.0), server, clock
+
+
+def failed(
+    client: Client, kind: type[ModelError], said: Said, match: str = "", *, seconds: float = 60.0
+) -> tuple[Any, ChatServer, Clock]:
+    """Return how a request failed, the server that was asked, and the clock that was waited on."""
+    clock = Clock()
+    with chat_server(said) as server, pytest.raises(kind, match=match) as caught:
+        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=seconds)
+    return caught.value, server, clock
 
 
 def test_what_is_asked_is_what_the_server_gets(client: Client) -> None:
@@ -112,20 +118,15 @@ def test_a_call_that_was_cut_off_says_so(client: Client) -> None:
     assert ask(client, tool_call(arguments='{"wo', finish_reason="length"))[0].finish_reason == "length"
 
 
-def test_a_missing_usage_is_unknown_and_costs_the_unknown(client: Client) -> None:
-    reply, _, _ = ask(client, completion(usage=None), price=TokenPrice(1.0, 1.0))
-    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (None, None)
-    assert reply.cost == Cost(None, "unknown")
-
-
 def test_a_cost_is_the_providers_then_the_recipes_then_unknown(client: Client) -> None:
     price = TokenPrice(10.0, 100.0)
     assert ask(client, completion(usage={**USAGE, "cost": 0.5}), price=price)[0].cost == Cost(0.5, "provider")
     assert ask(client, completion(), price=price)[0].cost == Cost(20 * 10e-6 + 5 * 100e-6, "recipe")
     assert ask(client, completion())[0].cost == Cost(None, "unknown")
-
-
-def test_a_local_model_is_free_even_without_usage(client: Client) -> None:
+    uncounted = ask(client, completion(usage=None), price=price)[0]
+    assert (uncounted.usage.input_tokens, uncounted.usage.output_tokens) == (None, None)
+    assert uncounted.cost == Cost(None, "unknown")
+    # A local model is free however much it counts.
     assert ask(client, completion(usage=None), price=TokenPrice(0.0, 0.0))[0].cost == Cost(0.0, "recipe")
 
 
@@ -172,53 +173,38 @@ def test_retry_after_is_honoured(client: Client) -> None:
     ],
 )
 def test_what_never_passes_is_given_up(client: Client, failure: Said, tries: int, lost: int) -> None:
-    with chat_server(failure) as server:
-        with pytest.raises(GivenUp, match=f"given up after {tries} tries") as caught:
-            client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=60.0)
-        assert (len(server.asked), caught.value.lost_tries) == (tries, lost)
+    given_up, server, _ = failed(client, GivenUp, failure, f"given up after {tries} tries")
+    assert (len(server.asked), given_up.lost_tries) == (tries, lost)
 
 
 def test_a_rate_limit_without_a_word_is_asked_until_the_deadline(client: Client) -> None:
-    clock = Clock()
-    with chat_server(error(429)) as server, pytest.raises(GivenUp):
-        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=100.0)
+    _, _, clock = failed(client, GivenUp, error(429), seconds=100.0)
     assert 80.0 < clock.seconds < 100.0
 
 
 def test_a_wait_beyond_the_deadline_is_not_waited(client: Client) -> None:
-    clock = Clock()
-    busy = error(429, Retry_After="90")
-    with chat_server(busy) as server, pytest.raises(ModelUnavailable, match="asks to wait 90 s"):
-        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=60.0)
+    _, _, clock = failed(client, ModelUnavailable, error(429, Retry_After="90"), "asks to wait 90 s")
     assert clock.seconds == 0.0
 
 
 @pytest.mark.parametrize(
-    ("status", "advice"),
+    ("refusal", "advice"),
     [
-        (400, "fix the request"),
-        (401, f"set {KEY_NAME}"),
-        (402, "top it up"),
-        (403, f"set {KEY_NAME}"),
-        (404, "model's name"),
-        (413, "too long"),
-        (422, "fix the request"),
-        (302, "redirects are not followed"),
+        (error(400), "fix the request"),
+        (error(401), f"set {KEY_NAME}"),
+        (error(402), "top it up"),
+        (error(403), f"set {KEY_NAME}"),
+        (error(404), "model's name"),
+        (error(413), "too long"),
+        (error(422), "fix the request"),
+        (error(302, location="http://127.0.0.1:1/"), "redirects are not followed"),
+        # It looks like a rate limit.
+        (error(429, "You exceeded your quota: insufficient_quota"), "top it up"),
     ],
 )
-def test_a_refusal_is_final_and_says_what_to_mend(client: Client, status: int, advice: str) -> None:
-    clock = Clock()
-    refusal = error(status, location="http://127.0.0.1:1/")
-    with chat_server(refusal) as server, pytest.raises(ModelRefused, match=advice):
-        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=60.0)
-    assert clock.waits == []
-
-
-def test_an_account_without_credit_is_final_though_it_looks_like_a_rate_limit(client: Client) -> None:
-    with chat_server(error(429, "You exceeded your quota: insufficient_quota")) as server:
-        with pytest.raises(ModelRefused, match="top it up"):
-            client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=60.0)
-        assert len(server.asked) == 1
+def test_a_refusal_is_final_and_says_what_to_mend(client: Client, refusal: Said, advice: str) -> None:
+    _, server, clock = failed(client, ModelRefused, refusal, advice)
+    assert (len(server.asked), clock.waits) == (1, [])
 
 
 def test_an_error_of_a_model_that_was_at_work_may_have_been_charged(client: Client) -> None:
@@ -251,24 +237,21 @@ def test_what_minimax_says_in_a_success_is_said(client: Client, code: int, said:
 @pytest.mark.parametrize("act", [hang, drip_body, drip_header])
 def test_a_server_that_hangs_or_drips_is_left_at_the_deadline(client: Client, act: Callable[..., None]) -> None:
     ask(client, completion())
-    with chat_server(Said(act=act)) as server:
-        model = client(server, retry_of(Clock()))
-        began = time.monotonic()
-        with pytest.raises(GivenUp) as caught:
-            model.chat(HELLO, deadline_seconds=0.5)
-        assert time.monotonic() - began < 30
-    assert caught.value.lost_tries >= 1
+    began = time.monotonic()
+    assert failed(client, GivenUp, Said(act=act), seconds=0.5)[0].lost_tries >= 1
+    assert time.monotonic() - began < 30
 
 
-def test_an_endless_answer_is_refused(client: Client) -> None:
-    with chat_server(Said(b"{" + b" " * 17_000_000)) as server, pytest.raises(ModelRefused):
-        client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=30.0)
-
-
-def test_an_answer_that_could_be_a_bomb_is_refused(client: Client) -> None:
-    packed = replace(completion(), headers={"Content-Encoding": "gzip"})
-    with chat_server(packed) as server, pytest.raises(ModelRefused, match="compressed"):
-        client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=30.0)
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (Said(b"{" + b" " * 17_000_000), ""),
+        (replace(completion(), headers={"Content-Encoding": "gzip"}), "compressed"),
+    ],
+    ids=["endless", "packed"],
+)
+def test_an_answer_that_could_fill_the_memory_is_refused(client: Client, said: Said, why: str) -> None:
+    failed(client, ModelRefused, said, why)
 
 
 def test_nobody_at_the_address_is_unavailable(client: Client) -> None:
@@ -293,13 +276,9 @@ def test_a_key_that_is_echoed_appears_nowhere(
         with pytest.raises((ModelRefused, ModelUnavailable)) as caught:
             model.chat(HELLO, deadline_seconds=60.0)
     shown = "".join(traceback.format_exception(caught.value)) + repr(model) + repr(caught.value)
-    assert SECRET[:12] not in shown
-    assert SECRET[:12] not in "".join(capfd.readouterr()) + _ours(caplog)
-
-
-def _ours(caplog: pytest.LogCaptureFixture) -> str:
-    """Return what predibot and litellm logged; httpx at its most talkative shows addresses only."""
-    return "".join(record.getMessage() for record in caplog.records)
+    # httpx at its most talkative shows addresses only.
+    logged = "".join(record.getMessage() for record in caplog.records)
+    assert SECRET[:12] not in shown + logged + "".join(capfd.readouterr())
 
 
 def test_a_key_that_a_server_puts_into_its_answer_is_masked(client: Client) -> None:

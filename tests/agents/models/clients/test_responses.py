@@ -91,12 +91,9 @@ def test_it_is_looked_at_less_and_less_often_until_it_is_done() -> None:
     assert (reply.message, reply.finish_reason, reply.retries) == (Message("assistant", REPORT), "stop", 0)
     assert (reply.citations, reply.model) == ((PAGE,), "o4-mini-deep-research-1")
     assert reply.seconds == sum(clock.waits)
-
-
-def test_what_was_counted_is_kept_and_pages_are_no_searches() -> None:
-    usage = ask(completed())[0].usage
-    assert (usage.input_tokens, usage.output_tokens, usage.searches) == (60_000, 9_000, 1)
-    assert usage.raw == {**USAGE, "web_search_calls": {"open_page": 1, "search": 1}}
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.searches) == (60_000, 9_000, 1)
+    # Pages are no searches.
+    assert reply.usage.raw == {**USAGE, "web_search_calls": {"open_page": 1, "search": 1}}
 
 
 @pytest.mark.parametrize(("calls", "counted"), [([], 0), (["search"] * 3, 3), ([None, "search"], 2), ([None] * 9, 5)])
@@ -132,17 +129,11 @@ def test_at_the_deadline_the_job_is_cancelled() -> None:
     assert asked == ["POST /responses", *[f"GET /responses/{JOB}"] * 2, f"POST /responses/{JOB}/cancel"]
     assert failure.lost_tries == 1
     assert f"job {JOB} was not done in time and was cancelled" in str(failure)
-
-
-def test_a_job_that_was_done_when_it_was_cancelled_is_taken() -> None:
-    reply, asked, _ = ask(QUEUED, completed(), seconds=1.0)
-    assert asked[-1] == f"POST /responses/{JOB}/cancel"
-    assert reply.message.text == REPORT
-
-
-def test_a_job_that_cannot_be_cancelled_is_said() -> None:
     failure, _ = failed(QUEUED, error(500), seconds=1.0)
     assert "was not done in time and could not be cancelled: " in str(failure)
+    # It was done meanwhile.
+    reply, asked, _ = ask(QUEUED, completed(), seconds=1.0)
+    assert (asked[-1], reply.message.text) == (f"POST /responses/{JOB}/cancel", REPORT)
 
 
 @pytest.mark.parametrize(
@@ -174,12 +165,9 @@ def test_a_report_that_is_not_whole_says_why(reason: str, finish: str) -> None:
     assert (reply.finish_reason, reply.message.text, reply.usage.output_tokens) == (finish, "Rain is", 9_000)
 
 
-def test_a_refusal_is_one() -> None:
+def test_a_refusal_is_one_and_a_wrong_key_is_named() -> None:
     reply, _, _ = ask(completed(refusal("I will not.")))
     assert (reply.finish_reason, reply.refusal, reply.message.text) == ("refusal", "I will not.", "")
-
-
-def test_a_wrong_key_is_final_and_named() -> None:
     with pytest.raises(ModelRefused, match=f"set {KEY_NAME} to one"):
         ask(error(401))
 

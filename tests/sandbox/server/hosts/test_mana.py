@@ -13,7 +13,7 @@ from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.world import World
 from tests.soaks import few
 
-SEED, EVENTS = 7, 5
+SEED = 7
 INSTANTS = [SANDBOX_OPENS_AT + timedelta(days=days, minutes=17 * days) for days in (-30, 0, 45)]
 
 
@@ -21,6 +21,11 @@ def asked(snapshot: Snapshot, path: str, **query: object) -> Any:
     reply = answer_mana(snapshot, path, {name: [str(value)] for name, value in query.items()})
     assert reply.status == 200, reply.body
     return json.loads(reply.body)
+
+
+@pytest.fixture(scope="module")
+def snapshot() -> Snapshot:
+    return Snapshot(World.from_seed(SEED, events=5), minute_of(SANDBOX_OPENS_AT))
 
 
 def answers(world: World, instant: datetime) -> Iterator[tuple[str, bytes]]:
@@ -48,8 +53,7 @@ def test_an_altered_future_changes_no_byte_of_any_answer(instant: datetime) -> N
         assert one == other, name
 
 
-def test_pages_of_the_list_and_of_bets_add_up() -> None:
-    snapshot = Snapshot(World.from_seed(SEED, events=EVENTS), minute_of(SANDBOX_OPENS_AT))
+def test_pages_of_the_list_and_of_bets_add_up(snapshot: Snapshot) -> None:
     query = {"filter": "open", "sort": "24-hour-vol"}
     whole = asked(snapshot, "v0/search-markets", **query, limit=1_000)
     pages = [asked(snapshot, "v0/search-markets", **query, limit=7, offset=at) for at in range(0, len(whole) + 7, 7)]
@@ -67,8 +71,7 @@ def test_pages_of_the_list_and_of_bets_add_up() -> None:
     assert all(bet["createdTime"] <= snapshot.minute * 60_000 for bet in bets)
 
 
-def test_what_a_bet_on_another_answer_moved_is_served_to_those_that_ask_for_it() -> None:
-    snapshot = Snapshot(World.from_seed(SEED, events=EVENTS), minute_of(SANDBOX_OPENS_AT))
+def test_what_a_bet_on_another_answer_moved_is_served_to_those_that_ask_for_it(snapshot: Snapshot) -> None:
     moved = 0
     for row in asked(snapshot, "v0/search-markets", filter="resolved", sort="24-hour-vol"):
         contract = asked(snapshot, f"v0/market/{row['id']}")
@@ -94,8 +97,9 @@ def test_what_a_bet_on_another_answer_moved_is_served_to_those_that_ask_for_it()
         ("v1/anything", {}, 404),
     ],
 )
-def test_what_the_venue_does_not_answer_is_refused(path: str, query: dict[str, str], status: int) -> None:
-    snapshot = Snapshot(World.from_seed(SEED, events=EVENTS), minute_of(SANDBOX_OPENS_AT))
+def test_what_the_venue_does_not_answer_is_refused(
+    snapshot: Snapshot, path: str, query: dict[str, str], status: int
+) -> None:
     assert answer_mana(snapshot, path, {name: [value] for name, value in query.items()}).status == status
 
 
