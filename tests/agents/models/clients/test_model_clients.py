@@ -46,7 +46,7 @@ def ask(
 
 
 def failed(
-    client: Client, kind: type[ModelError], said: Said, match: str = "", *, seconds: float = 60.0
+    client: Client, kind: type[ModelError], said: Said, match: str | None = None, *, seconds: float = 60.0
 ) -> tuple[Any, ChatServer, Clock]:
     """Return how a request failed, the server that was asked, and the clock that was waited on."""
     clock = Clock()
@@ -245,12 +245,12 @@ def test_a_server_that_hangs_or_drips_is_left_at_the_deadline(client: Client, ac
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (Said(b"{" + b" " * 17_000_000), ""),
+        (Said(b"{" + b" " * 17_000_000), None),
         (replace(completion(), headers={"Content-Encoding": "gzip"}), "compressed"),
     ],
     ids=["endless", "packed"],
 )
-def test_an_answer_that_could_fill_the_memory_is_refused(client: Client, said: Said, why: str) -> None:
+def test_an_answer_that_could_fill_the_memory_is_refused(client: Client, said: Said, why: str | None) -> None:
     failed(client, ModelRefused, said, why)
 
 
