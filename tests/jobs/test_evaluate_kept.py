@@ -28,9 +28,8 @@ from predibot.reports.document import Document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty
-from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, finished_with
+from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, finished_with, observe, settle
 from tests.ledger.databases import Postgres
-from tests.ledger.read.test_scoring_arrays import observe, settle
 from tests.soaks import ONE_DATABASE
 
 ASKED = Question(uncertainty=Uncertainty(resamples=100))

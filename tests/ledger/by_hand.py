@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sqlalchemy import select
+
 from predibot.domain.decision import (
     Abstention,
     BookedBet,
@@ -17,11 +19,13 @@ from predibot.domain.decision import (
     Subject,
 )
 from predibot.domain.event import Event, Market, MarketRef
-from predibot.domain.price import EntryPrice, Quote
+from predibot.domain.price import EntryPrice, PricePoint, Quote
+from predibot.domain.resolution import Resolution
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, claim
 from predibot.ledger.write.decisions import DecisionResult, store_decision
-from predibot.ledger.write.events import Catalogue, catalogue
+from predibot.ledger.write.events import Catalogue, catalogue, instruments, markets
+from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations, add_resolutions
 from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, freeze_run
 from tests.jobs.tiny import recipe_of
 
@@ -150,3 +154,21 @@ def decide(store: Store, run: StoredRun, bot_name: str | BotPlan, finished: Deci
     )
     assert isinstance(held, Claim)
     put(store, run, bot_name, held, finished)
+
+
+def settle(store: Store, market_id: str, *revisions: tuple[float, float | None], stored: int = 0) -> None:
+    """Store what a market paid, each revision known so many days after `NOW`; it settled at the first."""
+    settled_at = NOW + revisions[0][0] * DAY
+    made = [Resolution(paid, settled_at, "venue", NOW + days * DAY) for days, paid in revisions]
+    with store.write() as connection:
+        row = connection.execute(select(markets.c.id).where(markets.c.market_id == market_id)).scalar_one()
+        add_resolutions(connection, row, made, stored=stored, seen_at=NOW + 99 * DAY)
+
+
+def observe(store: Store, market_id: str, *points: tuple[float, float], source: ObservationSource = "history") -> None:
+    """Store prices of a market's YES, each so many days after `NOW`."""
+    own = instruments.join(markets, markets.c.id == instruments.c.market_row)
+    yes = select(instruments.c.id).select_from(own).where(markets.c.market_id == market_id, instruments.c.side == "YES")
+    with store.write() as connection:
+        row = connection.execute(yes).scalar_one()
+        add_observations(connection, {row: [PricePoint(NOW + days * DAY, price) for days, price in points]}, source)

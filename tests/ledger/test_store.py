@@ -56,48 +56,34 @@ def test_many_may_open_the_same_new_database_at_once(postgres: Postgres) -> None
     assert versions == [HEAD] * 4
 
 
-def test_the_file_of_another_program_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
-    file = tmp_path / "other.db"
-    with closing(sqlite3.connect(file)) as other:
-        other.execute("CREATE TABLE songs (title)")
-    before = file.read_bytes()
-    with pytest.raises(LedgerUnusable, match=r"holds tables of something else \(songs\).*Name another ledger"):
-        Store.open(f"sqlite:///{file}")
-    assert file.read_bytes() == before
+ALEMBIC = "CREATE TABLE alembic_version (version_num); INSERT INTO alembic_version VALUES ('{}');"
 
 
-def test_the_database_of_another_program_that_uses_the_same_migrations_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "other.db"
-    with closing(sqlite3.connect(file)) as other:
-        other.executescript("CREATE TABLE alembic_version (version_num); INSERT INTO alembic_version VALUES ('0001')")
-    with pytest.raises(LedgerUnusable, match="something else"):
-        Store.open(f"sqlite:///{file}")
-
-
-def test_a_file_with_a_view_or_the_tables_of_another_that_are_named_like_ours_is_refused_without_a_copy(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("script", "seen"),
+    [
+        ("CREATE TABLE songs (title)", r"holds tables of something else \(songs\).*Name another ledger"),
+        ("CREATE VIEW songs AS SELECT 1 AS title", r"views of something else \(songs\)"),
+        (ALEMBIC.format("0001"), "something else"),
+        # Named like ours.
+        (f"CREATE TABLE runs (id); CREATE TABLE tasks (id); {ALEMBIC.format('0003')}", "tables of something else"),
+        (None, "Name another ledger"),
+    ],
+    ids=["tables", "view", "same migrations", "same names", "no database"],
+)
+def test_the_file_of_another_program_is_refused_without_a_copy_and_left_as_it_was(
+    tmp_path: Path, script: str | None, seen: str
 ) -> None:
     file = tmp_path / "other.db"
-    for script, seen in (
-        ("CREATE VIEW songs AS SELECT 1 AS title", r"views of something else \(songs\)"),
-        ("DROP VIEW songs; CREATE TABLE runs (id); CREATE TABLE tasks (id); CREATE TABLE alembic_version (version_num);"
-         "INSERT INTO alembic_version VALUES ('0003')", r"tables of something else"),
-    ):  # fmt: skip
+    if script is None:
+        file.write_text("not a database, but long enough to look like one " * 100)
+    else:
         with closing(sqlite3.connect(file)) as other:
             other.executescript(script)
-        before = file.read_bytes()
-        with pytest.raises(LedgerUnusable, match=seen):
-            Store.open(f"sqlite:///{file}")
-        assert (file.read_bytes(), [each.name for each in tmp_path.iterdir()]) == (before, ["other.db"])
-
-
-def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
-    file = tmp_path / "notes.txt"
-    file.write_text("not a database, but long enough to look like one " * 100)
     before = file.read_bytes()
-    with pytest.raises(LedgerUnusable, match="Name another ledger"):
+    with pytest.raises(LedgerUnusable, match=seen):
         Store.open(f"sqlite:///{file}")
-    assert file.read_bytes() == before
+    assert (file.read_bytes(), [each.name for each in tmp_path.iterdir()]) == (before, ["other.db"])
 
 
 NEVER_ENDS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT x AS id, x AS key FROM n"

@@ -8,7 +8,6 @@ import pytest
 
 from predibot.domain.decision import Source
 from predibot.domain.event import Event, Tag
-from predibot.domain.resolution import Resolution
 from predibot.ledger.care.ledger_copy import copy_ledger
 from predibot.ledger.read.accounts.as_of import holdings_over_time
 from predibot.ledger.read.accounts.statement import find_accounts, statement_of
@@ -18,8 +17,6 @@ from predibot.ledger.read.details.events import find_related_events, labels_of_e
 from predibot.ledger.read.details.settled_forecasts import list_settled_forecasts
 from predibot.ledger.read.standing import under_way
 from predibot.ledger.store import Store
-from predibot.ledger.write.events import markets
-from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.ledger.write.runs import void_run
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
 from tests.ledger.by_hand import (
@@ -33,6 +30,7 @@ from tests.ledger.by_hand import (
     decide,
     event_of,
     finished_with,
+    settle,
     take,
 )
 from tests.soaks import ONE_DATABASE
@@ -60,10 +58,7 @@ def filled(store: Store) -> Store:
     decide(store, run, "a", finished_with(TWO, {"m2a": (-1.0, 0.3)}, at=NOW + DAY))
     decide(store, run, "b", abstained(THREE, at=NOW + DAY))
     decide(store, run, "b", finished_with(ONE, {"m1a": (0.0, 0.2)}, at=NOW + DAY))
-    with store.write() as connection:
-        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
-        paid = [Resolution(paid, NOW + 3 * DAY, "venue", NOW + days * DAY) for days, paid in ((3, 0.0), (5, 1.0))]
-        add_resolutions(connection, row.id, paid, stored=0, seen_at=NOW + 99 * DAY)
+    settle(store, "m1a", (3, 0.0), (5, 1.0))
     return store
 
 

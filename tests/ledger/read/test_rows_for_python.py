@@ -3,10 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import select
 
-from predibot.domain.price import PricePoint
-from predibot.domain.resolution import Resolution
 from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.decision_traces import latest_of_bot
 from predibot.ledger.read.event_lists import list_events, open_positions
@@ -25,11 +22,9 @@ from predibot.ledger.read.rows_for_python import (
 )
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import decisions
-from predibot.ledger.write.events import instruments, markets
-from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from predibot.ledger.write.runs import void_run
 from predibot.reports.terminal.trace import market_line
-from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
+from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with, observe, settle
 from tests.soaks import ONE_DATABASE
 
 ONE, TWO = event_of(1, 2), event_of(2)
@@ -43,10 +38,7 @@ def filled(store: Store) -> Store:
     decide(store, run, "a", finished_with(TWO, {"m2a": (-1.0, 0.3)}, at=NOW + DAY))
     decide(store, run, "b", failed(ONE, message="broke"))
     decide(store, run, "b", abstained(TWO))
-    with store.write() as connection:
-        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
-        paid = [Resolution(paid, NOW + 3 * DAY, "venue", NOW + days * DAY) for days, paid in ((3, 0.0), (5, 1.0))]
-        add_resolutions(connection, row.id, paid, stored=0, seen_at=NOW + 99 * DAY)
+    settle(store, "m1a", (3, 0.0), (5, 1.0))
     return store
 
 
@@ -70,10 +62,7 @@ def test_a_payout_is_the_last_that_was_known_at_the_instant(filled: Store) -> No
         (told,) = [row for row in forecasts(filled, RowFilter(as_of=NOW + days * DAY)) if row.market_id == "m1a"]
         assert (told.payout_yes, told.settled_at) == (paid, None if paid is None else NOW + 3 * DAY)
     assert forecasts(filled, RowFilter())[0].payout_yes == 1.0
-    with filled.write() as connection:
-        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
-        refund = Resolution(None, NOW + 3 * DAY, "venue", NOW + 6 * DAY)
-        add_resolutions(connection, row.id, [refund], stored=2, seen_at=NOW + 99 * DAY)
+    settle(filled, "m1a", (6, None), stored=2)
     before, after = (forecasts(filled, RowFilter(as_of=NOW + days * DAY))[0] for days in (5, 6))
     assert [(each.payout_yes, each.settled_at, each.refunded) for each in (before, after)] == [
         (1.0, NOW + 3 * DAY, False),
@@ -94,12 +83,7 @@ def test_a_decision_that_came_to_nothing_is_told_with_its_reason(filled: Store) 
 
 
 def test_what_decisions_came_to_is_listed_filtered_and_held_at_the_last_price(filled: Store) -> None:
-    with filled.write() as connection:
-        own = instruments.join(markets, markets.c.id == instruments.c.market_row)
-        chosen = select(instruments.c.id).select_from(own).where(markets.c.market_id == "m2a")
-        row = connection.execute(chosen.where(instruments.c.side == "YES")).scalar_one()
-        points = [PricePoint(NOW + 2 * DAY, 0.5), PricePoint(NOW + 3 * DAY, 0.1)]
-        add_observations(connection, {row: points}, "history")
+    observe(filled, "m2a", (2, 0.5), (3, 0.1))
     with filled.read() as connection:
         found = list_decisions(connection, RowFilter(bots=("a",)), limit=9, by="about", rising=True)
         one, two = (each for each in found if each.decision.status == "recorded")

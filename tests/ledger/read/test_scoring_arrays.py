@@ -10,45 +10,22 @@ import pytest
 from sqlalchemy import select, update
 
 from predibot.domain.event import OrderTerms, Tag
-from predibot.domain.price import FeeSchedule, PricePoint, Quote
-from predibot.domain.resolution import Resolution
+from predibot.domain.price import FeeSchedule, Quote
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import select_decisions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import bots
-from predibot.ledger.write.events import instruments, markets
-from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from predibot.ledger.write.runs import BotPlan, runs, void_run
 from predibot.scoring.evaluation.scorecard import scorecards
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.part import Part
 from predibot.scoring.records.track_record import TrackRecord
-from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
+from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with, observe, settle
 from tests.soaks import ONE_DATABASE
 
 ONE, TWO = event_of(1, 2), event_of(2)
-
-
-def observe(store: Store, market_id: str, *points: tuple[float, float], source: str = "history") -> None:
-    """Store prices of a market's YES, each so many days after `NOW`."""
-    rows = instruments.join(markets, markets.c.id == instruments.c.market_row).select()
-    with store.write() as connection:
-        row = connection.execute(rows.where(markets.c.market_id == market_id, instruments.c.side == "YES")).first()
-        assert row is not None
-        made = [PricePoint(NOW + days * DAY, price) for days, price in points]
-        add_observations(connection, {row[0]: made}, "quote" if source == "quote" else "history")
-
-
-def settle(store: Store, market_id: str, *revisions: tuple[float, float]) -> None:
-    """Store what a market paid, each revision known so many days after `NOW`; it settled at the first."""
-    settled_at = NOW + revisions[0][0] * DAY
-    made = [Resolution(paid, settled_at, "venue", NOW + days * DAY) for days, paid in revisions]
-    with store.write() as connection:
-        row = connection.execute(markets.select().where(markets.c.market_id == market_id)).first()
-        assert row is not None
-        add_resolutions(connection, row.id, made, stored=0, seen_at=NOW + 99 * DAY)
 
 
 @pytest.fixture
