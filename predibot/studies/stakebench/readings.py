@@ -11,7 +11,6 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from predibot.domain.spelling import did_you_mean
-from predibot.domain.untrusted_text import title_line
 from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items
 from predibot.ledger.store import Store
@@ -33,13 +32,13 @@ from predibot.studies.stakebench.scores.chain import (
     split_texts,
 )
 from predibot.studies.stakebench.scores.significance import rank_test
-from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
-from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, stake_sign, subject_kind
+from predibot.studies.stakebench.scores.tables import Readings, stakebench_tables
+from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item
 
 GAME = "stakebench"
 FIRST = ("3", "13")
 """The scores of each bot, and the compared pairs."""
-_MOST_BYTES, _SHOWN = 1 << 20, 100
+_MOST_BYTES = 1 << 20
 _FAMILY = ("bot", "family", "billions")
 _BY_NAME = (
     "A family is the first word of a model's name, its size the number before a b; --families FILE states others."
@@ -99,7 +98,7 @@ def _readings(
     connection: Connection, run_key: str | None
 ) -> tuple[Readings, str, list[str], StudyTable, dict[str, str]]:
     run = find_run(connection, GAME, run_key, venue="comments")
-    facts: dict[str, Fact] = {}
+    facts: dict[str, Item] = {}
     crowds: dict[str, tuple[int, int]] = {}
     for name, payload in frozen_items(connection, run.id):
         task, _, rest = name.partition("/")
@@ -107,7 +106,7 @@ def _readings(
             found = json.loads(payload)
             crowds[rest] = (found["won"], found["counted"])
         elif task in TASKS:
-            facts[name] = fact_of(Item.from_json(payload))
+            facts[name] = Item.from_json(payload)
     answers = read_answers(connection, run.id)
     notes = [
         f"{bot}: {reasons.total():,} texts without an answer, for want of budget or by failures; in no score"
@@ -124,39 +123,7 @@ def _readings(
     notes += add_strict(answers.labels, answers.lenient, None)
     readings = Readings(facts, answers.labels, crowds, ACTION_HOURS)
     cases = dict(split_texts(readings))
-    shown = {}
-    for name, payload in frozen_items(connection, run.id, [*cases]):
-        item = Item.from_json(payload)
-        shown[name] = (title_line(item.question)[:_SHOWN], title_line(item.texts[0])[:_SHOWN])
-    return readings, run.key, notes, case_table(readings, cases, shown), answers.models
-
-
-def fact_of(item: Item) -> Fact:
-    """Return the facts that scores need of a text; raise `UsageError` if its truth is not known."""
-    truth = item.truth
-    if truth is None:
-        raise UsageError(f"the run has no truth of {item.subject_id[:60]!r}; it was altered after it was made")
-    side, stake, baseline = "", 0.0, 0
-    if subject_kind(item.task) == "window":
-        baseline = stake_sign(truth.stakes)
-    elif truth.stakes:
-        ((side, stake),) = truth.stakes
-    return Fact(
-        task=item.task,
-        split=item.split,
-        market=item.market,
-        label=truth.label,
-        side=side,
-        stake=stake,
-        user=truth.user,
-        resolved=truth.resolved,
-        baseline=baseline,
-        length=sum(map(len, item.texts)),
-        written=truth.written,
-        actions=truth.actions,
-        volume=truth.volume,
-        days_left=truth.days_left,
-    )
+    return readings, run.key, notes, case_table(readings, cases), answers.models
 
 
 def show_item(payload: str) -> StudyItem:

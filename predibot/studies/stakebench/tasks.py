@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
+from predibot.errors import UsageError
 from predibot.studies.label_game import LabelItem, Rows
 from predibot.studies.stakebench.cleaning import FEWEST_IN_SPLIT
 from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow
@@ -57,6 +58,16 @@ class Truth:
     written: int = 0
     """Comments of the writer below the market; 0 for a window."""
 
+    @property
+    def side(self) -> str:
+        """Return the side of the first position; empty without any."""
+        return self.stakes[0][0] if self.stakes else ""
+
+    @property
+    def stake(self) -> float:
+        """Return the size of the first position; 0 without any."""
+        return self.stakes[0][1] if self.stakes else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Item(LabelItem):
@@ -81,6 +92,13 @@ class Item(LabelItem):
     def subject_id(self) -> str:
         """Return the subject of decisions on it."""
         return f"{self.task}/{self.id}"
+
+    @property
+    def known(self) -> Truth:
+        """Return its truth; raise `UsageError` where that is not there."""
+        if self.truth is None:
+            raise UsageError(f"the run has no truth of {self.subject_id[:60]!r}; it was altered after it was made")
+        return self.truth
 
     @property
     def platform(self) -> str:

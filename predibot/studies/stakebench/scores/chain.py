@@ -9,6 +9,7 @@ from heapq import nsmallest
 from itertools import combinations
 from statistics import fmean
 
+from predibot.domain.untrusted_text import title_line
 from predibot.rows import grouped
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.stakebench.scores.significance import rank_test
@@ -19,6 +20,7 @@ LINKS = ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 PLA")
 _FAMILY, _SIZE = re.compile(r"[a-z]{2,}|[^-:]+"), re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z0-9])")
 CASES = 3
 """Texts of each task."""
+_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def split_texts(readings: Readings) -> Iterator[tuple[str, Counter[str]]]:
         counts = Counter(
             readings.labels[bot][item] or "unread" for bot in readings.bots if item in readings.labels[bot]
         )
-        if fact.label and len(counts) > 1:
+        if fact.known.label and len(counts) > 1:
             n = counts.total()
             evenness = -math.fsum(each / n * math.log(each / n) for each in counts.values())
             of_task[fact.task].append((-evenness, item, counts))
@@ -114,19 +116,13 @@ def answer_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{label} {n}" for label, n in sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 
-def case_table(
-    readings: Readings, cases: Mapping[str, Counter[str]], shown: Mapping[str, tuple[str, str]]
-) -> StudyTable:
-    """Return the case studies; `shown` holds question and beginning of each text."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            item,
-            *shown[item],
-            readings.facts[item].label,
-            answer_counts(counts),
-            counts[readings.facts[item].label] / counts.total(),
-        )
-        for item, counts in cases.items()
-    ]
+def case_table(readings: Readings, cases: Mapping[str, Counter[str]]) -> StudyTable:
+    """Return the case studies, with question and beginning of each text."""
+    rows: list[tuple[Cell, ...]] = []
+    for item, counts in cases.items():
+        fact = readings.facts[item]
+        begins = (title_line(text)[:_SHOWN] for text in (fact.question, fact.texts[0]))
+        label = fact.known.label
+        rows.append((item, *begins, label, answer_counts(counts), counts[label] / counts.total()))
     columns = ("text", "question", "begins", "truth", "labels", "right")
     return StudyTable.of("5", "Texts on which the bots split most", columns, rows)

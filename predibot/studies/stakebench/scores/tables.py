@@ -37,6 +37,7 @@ from predibot.studies.stakebench.scores.significance import (
     within_user_drift,
     wrong_bettors,
 )
+from predibot.studies.stakebench.tasks import Item, stake_sign
 
 ACTIONS = ("flip", "increase", "decrease", "hold")
 _SIDES = {"YES": 1, "UP": 1, "NO": -1, "DOWN": -1, "NEUTRAL": 0}
@@ -44,42 +45,11 @@ _CODES = {**_SIDES, **{label: number for number, label in enumerate(ACTIONS)}}
 _CHANCES = {"G1": 0.5, "G2": 0.5, "G3": 0.25, "G3f": 0.5, "G3d": 0.5}
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """The true labels and stakes of a text."""
-
-    task: str
-    split: str
-    """As `platform/topic`."""
-    market: str
-    label: str
-    """Empty for a comment from before the first position."""
-    side: str = ""
-    """Empty without a position."""
-    stake: float = 0.0
-    user: str = ""
-    resolved: int = 0
-    baseline: int = 0
-    """The side with the larger stakes of a window: +1, -1, or 0 for a tie."""
-    actions: tuple[str, ...] = ()
-    """In G3, the first action within each of the readings' `action_hours`."""
-    length: int = 0
-    """Characters of the text."""
-    written: int = 0
-    volume: float = 0.0
-    days_left: float = 0.0
-
-    @property
-    def platform(self) -> str:
-        """Return the platform."""
-        return self.split.partition("/")[0]
-
-
 @dataclass
 class Readings:
     """The labels that bots gave to the texts of a run."""
 
-    facts: Mapping[str, Fact]
+    facts: Mapping[str, Item]
     labels: Mapping[str, Mapping[str, str | None]]
     """By bot and item; None for an unreadable answer, absent without an answer."""
     crowds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -97,7 +67,7 @@ class Readings:
         return tuple(sorted({fact.split for fact in self.facts.values()}))
 
     @cached_property
-    def _of_task(self) -> Mapping[str, Sequence[tuple[str, Fact]]]:
+    def _of_task(self) -> Mapping[str, Sequence[tuple[str, Item]]]:
         return grouped((fact.task, (item, fact)) for item, fact in sorted(self.facts.items()))
 
     def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Answers":
@@ -121,7 +91,7 @@ class Readings:
 class Answers:
     """Answers of one bot, one row each."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[Item, ...]
     labels: tuple[str | None, ...]
     splits: tuple[str, ...]
     """All splits of the run, in order."""
@@ -134,7 +104,7 @@ class Answers:
     @cached_property
     def true(self) -> Ints:
         """Return the true labels as numbers."""
-        return np.array([_CODES.get(fact.label, 0) for fact in self.facts], dtype=np.int64)
+        return np.array([_CODES.get(fact.known.label, 0) for fact in self.facts], dtype=np.int64)
 
     @cached_property
     def split(self) -> Ints:
@@ -144,17 +114,17 @@ class Answers:
     @cached_property
     def stakes(self) -> Floats:
         """Return the stakes."""
-        return np.array([fact.stake for fact in self.facts], dtype=np.float64)
+        return np.array([fact.known.stake for fact in self.facts], dtype=np.float64)
 
     @cached_property
     def sides(self) -> Ints:
         """Return the sides of the writers."""
-        return np.array([_SIDES.get(fact.side, 0) for fact in self.facts], dtype=np.int64)
+        return np.array([_SIDES.get(fact.known.side, 0) for fact in self.facts], dtype=np.int64)
 
     @cached_property
     def resolved(self) -> Ints:
         """Return the resolutions of the markets."""
-        return np.array([fact.resolved for fact in self.facts], dtype=np.int64)
+        return np.array([fact.known.resolved for fact in self.facts], dtype=np.int64)
 
     @cached_property
     def markets(self) -> NDArray[np.str_]:
@@ -184,7 +154,7 @@ def _signals(answers: Answers) -> tuple[Tally, Tally]:
 
 def _lead(answers: Answers) -> tuple[Tally, Tally]:
     """Return the hits, and the hits of the stakes behind the windows, where a tie is a miss."""
-    return *_accuracy(answers), accuracy_marks([fact.baseline for fact in answers.facts], answers.true)
+    return *_accuracy(answers), accuracy_marks([stake_sign(fact.known.stakes) for fact in answers.facts], answers.true)
 
 
 _SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
@@ -341,10 +311,12 @@ def _horizons(readings: Readings) -> StudyTable:
     every = readings.of_all("G3")
     answered_hold = fmean(fmean(label == "hold" for label in each.labels) for each in every) if every else math.nan
     for place, hours in enumerate(readings.action_hours if every else ()):
-        marks = [accuracy_marks(each.predicted, [_CODES[fact.actions[place]] for fact in each.facts]) for each in every]
+        marks = [
+            accuracy_marks(each.predicted, [_CODES[fact.known.actions[place]] for fact in each.facts]) for each in every
+        ]
         p_values = [p for each, own in zip(every, marks, strict=True) for p in each.p_values(own, "G3")]
         scores = (macro_average(each.by_split(own)) for each, own in zip(every, marks, strict=True))
-        holds = (fmean(fact.actions[place] == "hold" for fact in each.facts) for each in every)
+        holds = (fmean(fact.known.actions[place] == "hold" for fact in each.facts) for each in every)
         rows.append((f"{hours} h", fmean(holds), answered_hold, fmean(scores), sum(p < 0.05 for p in p_values)))
     columns = ("window", "true hold", "said hold", "G3 Acc_act", "p < .05")
     note = "The answers are those about 48 hours, beside what was done within each window; means over bots."
@@ -386,7 +358,7 @@ def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
     for split in readings.splits:
         own = readings.of(bot, "G2", "G2before", splits=[split])
         if own.facts:
-            users, after = [fact.user for fact in own.facts], [fact.task == "G2" for fact in own.facts]
+            users, after = [fact.known.user for fact in own.facts], [fact.task == "G2" for fact in own.facts]
             drift = within_user_drift(own.predicted, own.sides, own.resolved, users, own.markets, after)
             found += [drift] if drift.users else []
     if found:
@@ -476,11 +448,13 @@ def _gaps(readings: Readings, scores: _Scores) -> StudyTable:
 
 def _coverage(readings: Readings) -> StudyTable:
     facts = [fact for fact in readings.facts.values() if fact.task == "G1"]
-    holds = [fact.label == "YES" for fact in facts]
+    holds = [fact.known.label == "YES" for fact in facts]
     rows: list[tuple[Cell, ...]] = []
     if any(holds) and not all(holds):
-        for what in ("length", "written", "volume", "days_left"):
-            values = [float(getattr(fact, what)) for fact in facts]
+        lengths = [float(sum(map(len, fact.texts))) for fact in facts]
+        rows.append(("length", *coverage_bias(lengths, holds)))
+        for what in ("written", "volume", "days_left"):
+            values = [float(getattr(fact.known, what)) for fact in facts]
             rows.append((what.replace("_", " "), *coverage_bias(values, holds)))
     note = (
         "Of the comments asked about in G1, of which as many are of holders as not in each split; "

@@ -26,7 +26,6 @@ from predibot.studies.stakebench.collecting.raw_store import RawStore
 from predibot.studies.stakebench.collecting.sources import CommentSource, Get, ManifoldComments, PolymarketComments
 from predibot.studies.stakebench.crowd import DAY, LONG_THREAD, CrowdMarket, CrowdTrade, crowd
 from predibot.studies.stakebench.crowd_host import CrowdHost
-from predibot.studies.stakebench.readings import fact_of
 from predibot.studies.stakebench.scores.tables import Readings, stakebench_tables
 from predibot.studies.stakebench.tasks import TASKS, draw_items
 from predibot.studies.stakebench.venues.comments import COMMENTS
@@ -143,10 +142,10 @@ def crowd_scores(folder: Path, seed: int) -> tuple[Counter[str], dict[str, dict[
     """Return the actions of a crowd, and the main table of an oracle of skill .7 and of the commonest label."""
     venue, rng = DataSet([folder], COMMENTS), random.Random(seed)
     drawn = draw_items(venue.rows, tasks=TASKS, per_split=100, seed=seed)
-    facts = {item.subject_id: fact_of(item) for item in drawn.items}
+    facts = {item.subject_id: item for item in drawn.items}
     labels: dict[str, dict[str, str | None]] = {"majority": {}, "oracle": {}}
     for name, of_task in TASKS.items():
-        own = {id_: fact.label for id_, fact in facts.items() if fact.task == name}
+        own = {id_: fact.known.label for id_, fact in facts.items() if fact.task == name}
         commonest = Counter(label or "NEUTRAL" for label in own.values()).most_common(1)[0][0]
         for id_, label in own.items():
             others = [each for each in of_task if each != label]

@@ -8,7 +8,8 @@ from scipy import stats
 
 from predibot.scoring.study_table import StudyTable
 from predibot.studies.stakebench.scores.chain import LINKS, Family, case_table, chain_tables, split_texts
-from predibot.studies.stakebench.scores.tables import Fact, Readings
+from predibot.studies.stakebench.scores.tables import Readings
+from predibot.studies.stakebench.tasks import Item, Truth
 
 SCORES = {"a": (0.6, 0.5), "b": (0.7, 0.6), "c": (0.8, 0.55), "d": (0.9, None), "a (strict)": (0.0, 1.0)}
 MAIN = StudyTable.of(
@@ -43,7 +44,10 @@ def test_families_have_means_and_sizes_of_those_that_are_known() -> None:
 
 
 def test_the_texts_on_which_bots_split_most_are_shown_with_who_was_right() -> None:
-    facts = {f"G2/{n}": Fact("G2", "polymarket/crypto", "m", "YES") for n in range(5)}
+    facts = {
+        f"G2/{n}": Item("G2", f"{n}", "polymarket/crypto", "m", "Will it?", ("words",), truth=Truth("YES"))
+        for n in range(5)
+    }
     labels: dict[str, dict[str, str | None]] = {
         bot: {f"G2/{n}": "YES" if place >= n else "NO" for n in range(5)} for place, bot in enumerate("wxyz")
     }
@@ -56,5 +60,5 @@ def test_the_texts_on_which_bots_split_most_are_shown_with_who_was_right() -> No
         "G2/2": Counter({"YES": 2, "NO": 2}),
         "G2/3": Counter({"NO": 3, "YES": 1}),
     }
-    table = case_table(readings, cases, dict.fromkeys(cases, ("Will it?", "words")))
+    table = case_table(readings, cases)
     assert table.rows[0] == ("G2/1", "Will it?", "words", "YES", "YES 2, NO 1, unread 1", 0.5)

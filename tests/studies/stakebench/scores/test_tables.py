@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from predibot.scoring.study_table import StudyTable
-from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
+from predibot.studies.stakebench.scores.tables import Readings, stakebench_tables
+from predibot.studies.stakebench.tasks import Item, Truth
 
 SPLITS = ("polymarket/crypto", "polymarket/other", "manifold/crypto", "manifold/other")
 ACTIONS = ("flip", "increase", "decrease", "hold")
@@ -28,7 +29,7 @@ def test_replicates_have_a_row_for_each_task() -> None:
 def readings(seed: int = 3, n: int = 60) -> Readings:
     """Return what three bots said of made-up texts; the third was never asked where the odds go."""
     rng = np.random.default_rng(seed)
-    facts: dict[str, Fact] = {}
+    facts: dict[str, Item] = {}
     for split in SPLITS:
         for task in ("G1", "G2", "G2before", "G3", "G3f", "G3d", "G4"):
             for number in range(n):
@@ -41,21 +42,24 @@ def readings(seed: int = 3, n: int = 60) -> Readings:
                     "G3d": str(rng.choice(["decrease", "hold"])),
                     "G4": str(rng.choice(["UP", "DOWN"])),
                 }.get(task, ACTIONS[number % 4])
-                facts[f"{task}/{split}.{number}"] = Fact(
+                side = ("NO", "", "YES")[int(rng.integers(0, 3))] if task == "G4" else side
+                facts[f"{task}/{split}.{number}"] = Item(
                     task,
+                    f"{split}.{number}",
                     split,
                     f"{split} {number % 9}",
-                    label,
-                    side="" if task == "G2before" else side,
-                    stake=stake,
-                    user=f"u{number % 20}",
-                    resolved=1 if number % 9 < 5 else -1,
-                    baseline=int(rng.integers(-1, 2)) if task == "G4" else 0,
-                    actions=(ACTIONS[(number + 1) % 4], label) if task == "G3" else (),
-                    length=int(rng.integers(30, 300)),
-                    written=int(rng.integers(1, 9)),
-                    volume=float(rng.lognormal(9.0)),
-                    days_left=float(rng.integers(1, 60)),
+                    "Will it?",
+                    ("x" * int(rng.integers(30, 300)),),
+                    truth=Truth(
+                        label,
+                        () if task == "G2before" else ((side, stake),),
+                        f"u{number % 20}",
+                        1 if number % 9 < 5 else -1,
+                        written=int(rng.integers(1, 9)),
+                        volume=float(rng.lognormal(9.0)),
+                        days_left=float(rng.integers(1, 60)),
+                        actions=(ACTIONS[(number + 1) % 4], label) if task == "G3" else (),
+                    ),
                 )
     labels: dict[str, list[str | None]] = {
         "G1": ["YES", "NO"],
@@ -69,8 +73,8 @@ def readings(seed: int = 3, n: int = 60) -> Readings:
     said: dict[str, dict[str, str | None]] = {}
     for bot in ("a", "b", "c"):
         said[bot] = {
-            item: str(fact.label)
-            if rng.random() < 0.3 and fact.label
+            item: str(fact.known.label)
+            if rng.random() < 0.3 and fact.known.label
             else labels[fact.task][rng.integers(len(labels[fact.task]))]
             for item, fact in facts.items()
             if bot != "c" or fact.task != "G4"
@@ -94,7 +98,7 @@ def rows_of(table: StudyTable) -> list[dict[str, Any]]:
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
-def answers(found: Readings, bot: str, task: str, split: str) -> list[tuple[Fact, str | None]]:
+def answers(found: Readings, bot: str, task: str, split: str) -> list[tuple[Item, str | None]]:
     return [
         (fact, found.labels[bot][item])
         for item, fact in found.facts.items()
@@ -117,7 +121,9 @@ def test_scores_are_those_of_loops_over_the_answers(found: Readings, tables: dic
         bot = row["bot"]
 
         def accuracy(task: str, bot: str = bot) -> list[float]:
-            return [fmean(said == fact.label for fact, said in answers(found, bot, task, split)) for split in SPLITS]
+            return [
+                fmean(said == fact.known.label for fact, said in answers(found, bot, task, split)) for split in SPLITS
+            ]
 
         assert row["G1 Acc"] == pytest.approx(macro(accuracy("G1")))
         assert row["G2 strict"] == pytest.approx(macro(accuracy("G2")))
@@ -125,9 +131,10 @@ def test_scores_are_those_of_loops_over_the_answers(found: Readings, tables: dic
         assert row["G3 Acc_f"] == pytest.approx(macro(accuracy("G3f")))
         assert row["G3 Acc_d"] == pytest.approx(macro(accuracy("G3d")))
         named = [[(f, s) for f, s in answers(found, bot, "G2", split) if s in ("YES", "NO")] for split in SPLITS]
-        assert row["G2 DA"] == pytest.approx(macro([fmean(s == f.label for f, s in each) for each in named]))
+        assert row["G2 DA"] == pytest.approx(macro([fmean(s == f.known.label for f, s in each) for each in named]))
         weighed = [
-            sum(math.log1p(f.stake) * (s == f.label) for f, s in each) / sum(math.log1p(f.stake) for f, _ in each)
+            sum(math.log1p(f.known.stake) * (s == f.known.label) for f, s in each)
+            / sum(math.log1p(f.known.stake) for f, _ in each)
             for each in named
         ]
         assert row["G2 CCA"] == pytest.approx(macro(weighed))
@@ -136,7 +143,10 @@ def test_scores_are_those_of_loops_over_the_answers(found: Readings, tables: dic
             continue
         right = accuracy("G4")
         stakes = [
-            fmean({"UP": 1, "DOWN": -1}[f.label] == f.baseline for f, _ in answers(found, bot, "G4", split))
+            fmean(
+                {"UP": 1, "DOWN": -1}[f.known.label] == {"YES": 1, "NO": -1, "": 0}[f.known.side]
+                for f, _ in answers(found, bot, "G4", split)
+            )
             for split in SPLITS
         ]
         ahead = [a - b for a, b in zip(right, stakes, strict=True)]
@@ -168,7 +178,7 @@ def test_windows_of_actions_take_the_same_answers_beside_another_truth(
     assert [row["window"] for row in rows] == ["6 h", "48 h"]
     for place, row in enumerate(rows):
         right = [
-            macro([fmean(s == f.actions[place] for f, s in answers(found, bot, "G3", split)) for split in SPLITS])
+            macro([fmean(s == f.known.actions[place] for f, s in answers(found, bot, "G3", split)) for split in SPLITS])
             for bot in found.labels
         ]
         assert row["G3 Acc_act"] == pytest.approx(fmean(right))
@@ -188,7 +198,7 @@ def test_gaps_pairs_and_platforms_follow_from_the_scores(found: Readings, tables
     platforms = {row["score"]: row for row in rows_of(tables["12"])}
     both = [
         fmean(
-            macro([fmean(s == f.label for f, s in answers(found, bot, "G1", f"{platform}/{topic}"))])
+            macro([fmean(s == f.known.label for f, s in answers(found, bot, "G1", f"{platform}/{topic}"))])
             for bot in found.labels
             for topic in ("crypto", "other")
         )
