@@ -10,7 +10,6 @@ from predibot.domain.untrusted_text import one_line
 from predibot.reports import figures
 from predibot.reports.pictures.labels import LabelPlace, place_labels
 from predibot.reports.pictures.series import Cohorts, Curves, Picture, Plot
-from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 
 WIDTH, HEIGHT = 640.0, 160.0
@@ -54,7 +53,11 @@ def curves_of(picture: Picture, colour: Callable[[str], str] = str, *, charts: i
     if isinstance(picture, Curves):
         lines = [
             # A line of one bot among others begins with its name.
-            Line(each.name, [_point(point) for point in each.of], colour(each.name.partition(", ")[0]))
+            Line(
+                each.name,
+                [ChartPoint(one.slot_at, one.total, one.low, one.high) for one in each.of],
+                colour(each.name.partition(", ")[0]),
+            )
             for each in picture.panels
         ]
         title = f"{picture.title}: {picture.panels[0].name}" if len(lines) == 1 else picture.title
@@ -76,10 +79,6 @@ def curves_of(picture: Picture, colour: Callable[[str], str] = str, *, charts: i
             if each.of.results
         )
     return ()
-
-
-def _point(each: RunningPoint) -> ChartPoint:
-    return ChartPoint(each.slot_at, each.total, each.low, each.high)
 
 
 def bars_of(
@@ -172,24 +171,15 @@ class Dots:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Whisker:
-    """An interval around a mean, in a box of 190 by 22, on a scale that all rows of a table share."""
+def whiskers_of(intervals: Sequence[tuple[float, float, float] | None]) -> list[tuple[str, float] | None]:
+    """Return the interval of each row, low, mean and high, in boxes of 190 by 22: an SVG path, and x of the mean.
 
-    path: str
-    """An SVG path, with an arrow in place of an end outside the scale."""
-    mean: float
-    """x of the mean."""
-
-
-def whiskers_of(intervals: Sequence[tuple[float, float, float] | None]) -> list[Whisker | None]:
-    """Return the interval of each row, low, mean and high, zero in the middle of all; None where there is none.
-
-    The scale reaches from the narrow ones on: what lies far from zero has an arrow.
+    Zero is in the middle of all; None where there is no interval. The scale reaches from the narrow ones on: what lies
+    far from zero has an arrow.
 
     Examples:
         >>> whiskers_of([(-1.0, 0.0, 1.0), None])
-        [Whisker(path='M6.0 11H184.0M6.0 7v8M184.0 7v8', mean=95.0), None]
+        [('M6.0 11H184.0M6.0 7v8M184.0 7v8', 95.0), None]
     """
     reaches = [max(abs(low), abs(high)) for low, _, high in filter(None, intervals) if low < high]
     reach = (2.0 * median(reaches) if len(reaches) > 2 else max(reaches, default=0.0)) or 1.0
@@ -204,7 +194,7 @@ def whiskers_of(intervals: Sequence[tuple[float, float, float] | None]) -> list[
         return f"M{x(value) + math.copysign(5.0, -value)} 7L{x(value)} 11l{math.copysign(5.0, -value):g} 4"
 
     return [
-        None if each is None else Whisker(f"M{x(each[0])} 11H{x(each[2])}{end(each[0])}{end(each[2])}", x(each[1]))
+        None if each is None else (f"M{x(each[0])} 11H{x(each[2])}{end(each[0])}{end(each[2])}", x(each[1]))
         for each in intervals
     ]
 

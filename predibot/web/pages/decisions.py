@@ -71,21 +71,7 @@ def decisions_page(
     if outcome and outcome not in OUTCOMES:
         raise UsageError(f"no decision has the outcome {outcome[:40]!r}; there are: {', '.join(OUTCOMES)}")
     kinds = cache.read(event_categories)
-    wanted = RowFilter(
-        run=run or None,
-        events=tuple(id for (_, id), kind in kinds.items() if kind == category) if category else None,
-        outcome=outcome or None,
-        recipe=recipe or None,
-        bots=(bot,) if bot else (),
-        status=status or None,
-        venue=venue or None,
-        mode=mode or None,
-        since=day_of(since),
-        until=end_of_day(until),
-        void=void,
-        items=items,
-    )
-    asked = {
+    asked: dict[str, Any] = {
         "recipe": recipe,
         "bot": bot,
         "run": run,
@@ -100,6 +86,15 @@ def decisions_page(
         "items": "" if items else "false",
         "sort": "" if sort == "-slot" else sort,
     }
+    wanted = RowFilter(
+        events=tuple(id for (_, id), kind in kinds.items() if kind == category) if category else None,
+        bots=(bot,) if bot else (),
+        since=day_of(since),
+        until=end_of_day(until),
+        void=void,
+        items=items,
+        **{name: asked[name] or None for name in ("run", "recipe", "status", "outcome", "venue", "mode")},
+    )
     shown = pagination(sum(cache.read(count_decisions, wanted).values()), page_, "/decisions", **asked)
     skip = (shown["page"] - 1) * PAGE
 

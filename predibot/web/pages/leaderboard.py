@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import groupby
+from typing import Any
 
 from predibot.domain.account import MODES
 from predibot.errors import UsageError
@@ -28,7 +29,7 @@ from predibot.scoring.records.part import Part
 from predibot.scoring.standing import Standing
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
-from predibot.web.drawing import Bars, Whisker, curves_of, dots_of, whiskers_of
+from predibot.web.drawing import Bars, curves_of, dots_of, whiskers_of
 from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage, alike, day_of, end_of_day, grids_page, message_page
 from predibot.web.reliability import reliability_of
@@ -64,11 +65,8 @@ class BoardLine:
     verdict: str
     chip: str
     """Class of the chip that shows the verdict; empty for a grey one."""
-    edge: str
-    evidence: str
-    """E-value of an edge above zero; 20 is a claim, on whatever day it is read."""
-    whisker: Whisker | None
-    """The interval of the edge, on the scale of the whole table."""
+    whisker: tuple[str, float] | None
+    """The interval of the edge, on the scale of the whole table, see `whiskers_of`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,24 +181,9 @@ def _study_links(runs: Sequence[LedgerRun]) -> list[tuple[str, str, str]]:
 def lines_of(ranking: Evaluation) -> list[BoardLine]:
     """Return the bots of a ranking as they are shown."""
     rows = leaderboard(ranking)
-    whiskers = whiskers_of(
-        [
-            None
-            if row.edge is None or row.edge_low is None or row.edge_high is None
-            else (row.edge_low, row.edge, row.edge_high)
-            for row in rows
-        ]
-    )
-    return [
-        BoardLine(
-            row,
-            *_chip(row),
-            figures.thousandths_interval(row.edge_low, row.edge_high),
-            figures.e_value(row.evidence),
-            whisker,
-        )
-        for row, whisker in zip(rows, whiskers, strict=True)
-    ]
+    ends: list[Any] = [(row.edge_low, row.edge, row.edge_high) for row in rows]
+    whiskers = whiskers_of([None if None in each else each for each in ends])
+    return [BoardLine(row, *_chip(row), whisker) for row, whisker in zip(rows, whiskers, strict=True)]
 
 
 def _chip(row: LeaderboardRow) -> tuple[str, str]:
