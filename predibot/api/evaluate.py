@@ -80,13 +80,7 @@ def evaluate(
 
 @contextmanager
 def report(
-    part: Part,
-    question: Question,
-    caller: Caller,
-    *,
-    ledger: str,
-    others: Sequence[str] = (),
-    worst: int | None = None,
+    part: Part, question: Question, caller: Caller, *, ledger: str, others: Sequence[str] = (), worst: int | None = None
 ) -> Iterator[tuple[EvaluationReport, ...]]:
     """Yield the stored runs and the evaluation of a part, as `evaluate` does, without asking a venue."""
     with caller.reading(ledger) as store:

@@ -42,13 +42,7 @@ def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
 
 
 def track_if_reachable(
-    store: Store,
-    spec: str,
-    as_of: datetime,
-    caller: Caller,
-    listener: ProgressListener,
-    *,
-    own_runs: bool,
+    store: Store, spec: str, as_of: datetime, caller: Caller, listener: ProgressListener, *, own_runs: bool
 ) -> tuple[str, ...]:
     """Track and return the notes; an unreachable venue is only a note, as stored decisions can still be scored."""
     try:
@@ -58,13 +52,7 @@ def track_if_reachable(
 
 
 def _track_venue(
-    store: Store,
-    spec: str,
-    as_of: datetime | None,
-    caller: Caller,
-    listener: ProgressListener,
-    *,
-    own_runs: bool,
+    store: Store, spec: str, as_of: datetime | None, caller: Caller, listener: ProgressListener, *, own_runs: bool
 ) -> TrackReport:
     settings, paces = caller.settings(), SharedPaces(store=store)
     with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=caller.clock, paces=paces) as opened:

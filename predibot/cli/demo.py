@@ -142,10 +142,7 @@ def demo(
         )
     if json:
         output.print_document(
-            {
-                "runs": [decide_view(report).document() for report in runs],
-                "evaluation": evaluation_document(evaluation),
-            }
+            {"runs": [decide_view(report).document() for report in runs], "evaluation": evaluation_document(evaluation)}
         )
         return
     cohort = min((each.run.slot_at for each in runs), default=caller.clock())

@@ -33,11 +33,7 @@ def doctor(
     # The error of a plug-in may quote a key, and an address may hold one.
     checks = [
         replace(check, seen=hidden(check.seen))
-        for check in (
-            *check_all(settings, ledger),
-            *(check_live(settings) if live else ()),
-            *of_models,
-        )
+        for check in (*check_all(settings, ledger), *(check_live(settings) if live else ()), *of_models)
     ]
     failed = [f"{check.name}: {check.seen}" for check in checks if check.verdict == "failed"]
     code = FAILED if failed else DONE

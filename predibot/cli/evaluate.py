@@ -21,8 +21,7 @@ def evaluate(
         typer.Option("--delay", metavar="DAYS", help="what decisions would have earned so many days late: 1,2,4,8,16"),
     ] = None,
     sizing: Annotated[
-        str | None,
-        typer.Option("--sizing", metavar="RULES", help="bet the forecasts again: flat, kelly, half_kelly"),
+        str | None, typer.Option("--sizing", metavar="RULES", help="bet the forecasts again: flat, kelly, half_kelly")
     ] = None,
     convention: options.Convention = "predibot",
     resamples: options.Resamples = 10_000,
@@ -58,13 +57,7 @@ def evaluate(
     question = output.question_for(asked, shown, how)
     scores = output.read_outside(tables)
     with evaluate_part(
-        part.read(),
-        question,
-        caller,
-        ledger=ledger,
-        others=tables.beside or (),
-        track=not no_track,
-        worst=tables.worst,
+        part.read(), question, caller, ledger=ledger, others=tables.beside or (), track=not no_track, worst=tables.worst
     ) as found:
         output.print_reports(found, how, shown, scores)
 

@@ -20,8 +20,7 @@ def export(
         list[str] | None, typer.Option("--table", metavar="TABLE", help="only this table; may be repeated")
     ] = None,
     canonical: Annotated[
-        bool,
-        typer.Option("--canonical", help="rows by natural key, without what may differ between two equal ledgers"),
+        bool, typer.Option("--canonical", help="rows by natural key, without what may differ between two equal ledgers")
     ] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,

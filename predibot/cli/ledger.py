@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 GROUP = Commands(
-    cls=CommandGroup,
-    help="upgrade, copy, back up or slim a ledger",
-    rich_markup_mode=None,
-    no_args_is_help=False,
+    cls=CommandGroup, help="upgrade, copy, back up or slim a ledger", rich_markup_mode=None, no_args_is_help=False
 )
 
 

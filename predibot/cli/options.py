@@ -154,8 +154,7 @@ FileColumns = Annotated[
     ),
 ]
 Bots = Annotated[
-    str | None,
-    typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),
+    str | None, typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies")
 ]
 Models = Annotated[
     list[str] | None,

@@ -27,8 +27,7 @@ def record(
         ),
     ] = None,
     tickers: Annotated[
-        str | None,
-        typer.Option("--tickers", metavar="A,B", help="which stocks; left out: those of the folder"),
+        str | None, typer.Option("--tickers", metavar="A,B", help="which stocks; left out: those of the folder")
     ] = None,
     json: options.Json = False,
     *,

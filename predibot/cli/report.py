@@ -56,12 +56,7 @@ class CloseupOptions:
 
     def is_given(self, beside: Mapping[str, bool]) -> bool:
         """Return whether one is given; BadParameter for several, or for an option beside it that changes nothing."""
-        named = {
-            "--bot": self.bot,
-            "--event": self.event,
-            "--figures": self.figures,
-            "--tearsheet": self.tearsheet,
-        }
+        named = {"--bot": self.bot, "--event": self.event, "--figures": self.figures, "--tearsheet": self.tearsheet}
         asked = [option for option, value in named.items() if value is not None]
         if self.out is not None and self.tearsheet is None:
             raise typer.BadParameter("--out says where --tearsheet BOT writes; give both")

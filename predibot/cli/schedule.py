@@ -140,14 +140,7 @@ def run_now(
 
     caller = output.caller(options.Log(verbose, log_file, log_json))
     pool = parse_executor(executor) if executor else None
-    row = play_now(
-        recipe,
-        caller,
-        ledger=ledger,
-        slot_at=slot,
-        executor=pool,
-        retry=options.parse_retry(retry),
-    )
+    row = play_now(recipe, caller, ledger=ledger, slot_at=slot, executor=pool, retry=options.parse_retry(retry))
     if json:
         output.print_document(slot_document(row))
     else:

@@ -12,8 +12,7 @@ def skill(
     *,
     part: options.PartOptions,
     by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="prompt", help="compare bots that differ in their prompt alone"),
+        str | None, typer.Option("--by", metavar="prompt", help="compare bots that differ in their prompt alone")
     ] = None,
     file: Annotated[
         str | None,

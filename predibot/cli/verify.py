@@ -20,12 +20,10 @@ def verify(
         typer.Option("--publish", metavar="FILE", help="append the roots that this text file has not, a line each"),
     ] = None,
     against: Annotated[
-        Path | None,
-        typer.Option("--against", metavar="FILE", help="compare with the roots that --publish wrote there"),
+        Path | None, typer.Option("--against", metavar="FILE", help="compare with the roots that --publish wrote there")
     ] = None,
     bot: Annotated[
-        str | None,
-        typer.Option("--bot", metavar="NAME", help="with --subject: prove that its decision is in the root"),
+        str | None, typer.Option("--bot", metavar="NAME", help="with --subject: prove that its decision is in the root")
     ] = None,
     subject: Annotated[
         str | None, typer.Option("--subject", metavar="ID", help="what that decision is about, as an event's id")

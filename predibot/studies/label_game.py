@@ -144,12 +144,7 @@ class LabelGame(Game):
         return self.item.from_json(found.payload)
 
     def book(
-        self,
-        answer: Decision,
-        view: Any,
-        account: Account | None,
-        quotes: Mapping[Instrument, Price],
-        fills: FillModel,
+        self, answer: Decision, view: Any, account: Account | None, quotes: Mapping[Instrument, Price], fills: FillModel
     ) -> Booking:
         """Return a booking without bets; raise `AnswerError` if the answer is not one allowed label of the item."""
         allowed = self.allowed(view)

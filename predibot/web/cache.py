@@ -22,12 +22,7 @@ from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.event_facts import find_played_events
-from predibot.ledger.read.rows_for_python import (
-    LedgerRun,
-    select_events,
-    select_prices,
-    select_runs,
-)
+from predibot.ledger.read.rows_for_python import LedgerRun, select_events, select_prices, select_runs
 from predibot.ledger.schema.tables import ChangeRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.store import Store

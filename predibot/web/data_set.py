@@ -26,10 +26,7 @@ _OF_PEOPLE = ("comment", "window")
 """Kinds of subjects whose ids lead to people."""
 _KEY_BYTES = 32
 
-_RUN = {
-    "run": "key of the run",
-    "void": "0 for a run that counts; else it was taken out of all scores",
-}
+_RUN = {"run": "key of the run", "void": "0 for a run that counts; else it was taken out of all scores"}
 _DECISION = {
     **_RUN,
     "bot": "its name",

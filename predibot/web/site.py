@@ -20,11 +20,7 @@ from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.news import count_shown, list_shown_markets
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import (
-    LedgerDecision,
-    select_decisions,
-    select_events,
-)
+from predibot.ledger.read.rows_for_python import LedgerDecision, select_decisions, select_events
 from predibot.ledger.store import Store
 from predibot.plain_file import plain_bytes
 from predibot.reports import figures
@@ -326,10 +322,7 @@ class _Site:
             footer = f"predibot {__version__}, written {self._today}"
             root = self._options.address or "../" * self._current_file.count("/")
             card = self._card_name(page) if self._options.cards and shown.template != "message" else ""
-            social = {
-                "url": self._options.address and root + self._current_file,
-                "image": card and root + card,
-            }
+            social = {"url": self._options.address and root + self._current_file, "image": card and root + card}
             text = self._templates.render(
                 shown.template, {**shown.shown, "social": social}, path=page.path, asked=page.parameters, ledger=footer
             )

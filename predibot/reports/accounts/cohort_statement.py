@@ -74,10 +74,7 @@ def cohort_document(found: CohortStatement) -> Document:
 
 def summary_document(found: StoredCohort) -> Document:
     """Return a row of the list as JSON has it."""
-    return {
-        **_cohort_header(found),
-        **document(found, f"{_STATE} open_positions values_usd mean_profit_usd"),
-    }
+    return {**_cohort_header(found), **document(found, f"{_STATE} open_positions values_usd mean_profit_usd")}
 
 
 def list_grid(found: Sequence[StoredCohort]) -> Table:

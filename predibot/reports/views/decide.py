@@ -31,8 +31,7 @@ RECEIPT = "number root decisions made_at"
 """Fields of a receipt that are shown."""
 _RUN = "key recipe slot as_of venue game"
 _OF_DECISION = "status message bot=stored.bot event_id=stored.subject_id stored_status=stored.status " + under(
-    "stored",
-    "bets unallocated_usd cost_usd cost_known_usd reason_kind failed_for_good next_try_at notes subject_kind",
+    "stored", "bets unallocated_usd cost_usd cost_known_usd reason_kind failed_for_good next_try_at notes subject_kind"
 )
 
 

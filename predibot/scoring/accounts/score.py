@@ -13,12 +13,7 @@ from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, Acco
 from predibot.scoring.accounts.replicates import AccountReplicates
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.inference.blocks import (
-    DrawnCurves,
-    drawdown_estimate,
-    growth_estimate,
-    sharpe_estimate,
-)
+from predibot.scoring.inference.blocks import DrawnCurves, drawdown_estimate, growth_estimate, sharpe_estimate
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.equity import EquityScore, equity_score, owing_score, score_of_curve

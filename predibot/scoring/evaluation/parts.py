@@ -36,11 +36,7 @@ class PartScore:
 
 
 def part_cards(
-    record: TrackRecord,
-    grouping: str,
-    horizons_days: Sequence[float],
-    convention: Convention,
-    uncertainty: Uncertainty,
+    record: TrackRecord, grouping: str, horizons_days: Sequence[float], convention: Convention, uncertainty: Uncertainty
 ) -> tuple[PartCard, ...]:
     """Return a scorecard of each bot on each part in which it decided something, by bot and then by part.
 

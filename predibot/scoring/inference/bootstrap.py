@@ -9,14 +9,7 @@ from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, numbers, refuse, same_length, scalar, within_floats
 from predibot.scoring.inference.clusters import ROUNDING, ClusterSums, cluster_codes, cluster_starts, cluster_sums
-from predibot.scoring.inference.draws import (
-    MAX_RESAMPLES,
-    at_least,
-    at_most,
-    between_0_and_1,
-    generator,
-    resample_sums,
-)
+from predibot.scoring.inference.draws import MAX_RESAMPLES, at_least, at_most, between_0_and_1, generator, resample_sums
 
 FEW_CLUSTERS = 30
 """With fewer clusters an interval carries a warning, and nobody is ranked by it."""

@@ -53,9 +53,7 @@ def correlations(one: Mapping[str, float], other: Mapping[str, float], *, confid
         return Correlations(n, Correlation(None), Correlation(None))
     pearson, spearman = linear_correlation(a, b), rank_correlation(a, b)
     return Correlations(
-        n,
-        _with_ends(pearson, z / sqrt(n - 3)),
-        _with_ends(spearman, z * sqrt((1 + spearman**2 / 2) / (n - 3))),
+        n, _with_ends(pearson, z / sqrt(n - 3)), _with_ends(spearman, z * sqrt((1 + spearman**2 / 2) / (n - 3)))
     )
 
 

@@ -131,14 +131,7 @@ def _choices(cache: LedgerCache, categories: Iterable[str]) -> Mapping[str, list
 
 
 def decision_page(
-    cache: LedgerCache,
-    run: str,
-    bot: str,
-    subject: str,
-    turn: int = 0,
-    step: int = 0,
-    find: str = "",
-    only: int = 0,
+    cache: LedgerCache, run: str, bot: str, subject: str, turn: int = 0, step: int = 0, find: str = "", only: int = 0
 ) -> WebPage:
     """Return a decision with its forecasts and a part of its trace: turns, or steps where these are asked for.
 

@@ -156,12 +156,7 @@ _DIFFERENCE = (
     Column("difference", "difference.estimate", figures.signed_percent),
     Column("95 % interval", "difference", ends(figures.percent_interval)),
 )
-_PAIRS = (
-    _BOT,
-    Column("baseline", "baseline", kind="name"),
-    *_DIFFERENCE,
-    Column("better", "better", kind="name"),
-)
+_PAIRS = (_BOT, Column("baseline", "baseline", kind="name"), *_DIFFERENCE, Column("better", "better", kind="name"))
 _CONSISTENCY = (
     _BOT,
     Column("again", "between", drop=0, kind="key").means(

@@ -59,13 +59,7 @@ class PairScores:
 
 
 def pair_scores(
-    predicted: ArrayLike,
-    score: ArrayLike,
-    true: ArrayLike,
-    events: ArrayLike,
-    *,
-    seed: int = 0,
-    resamples: int = 1_000,
+    predicted: ArrayLike, score: ArrayLike, true: ArrayLike, events: ArrayLike, *, seed: int = 0, resamples: int = 1_000
 ) -> PairScores:
     """Return the scores of labels with 95 % percentile bootstrap intervals over events.
 

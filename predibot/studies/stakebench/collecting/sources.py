@@ -15,12 +15,7 @@ from predibot.studies.stakebench.activity import manifold_changes, polymarket_ch
 from predibot.studies.stakebench.cleaning import Platform
 from predibot.studies.stakebench.collecting.raw_store import RawStore
 from predibot.studies.stakebench.data_set import Resolved
-from predibot.studies.stakebench.positions import (
-    Change,
-    position_by_mana,
-    position_by_shares,
-    sort_changes,
-)
+from predibot.studies.stakebench.positions import Change, position_by_mana, position_by_shares, sort_changes
 from predibot.studies.stakebench.windows import StepPath
 from predibot.venues.http import RequestRefusal
 from predibot.venues.manifold.bets import UnreadableRow, instant_of, manifold_price

@@ -162,10 +162,7 @@ _SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
     "G1 F1": ("G1", lambda answers: (f1_marks(answers.predicted, answers.true),)),
     "G2 strict": ("G2", _accuracy),
     "G2 DA": ("G2", lambda answers: (directed_marks(answers.predicted, answers.true),)),
-    "G2 CCA": (
-        "G2",
-        lambda answers: (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),),
-    ),
+    "G2 CCA": ("G2", lambda answers: (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),)),
     "G2 CSD": ("G2", _signals),
     "G3 Acc_act": ("G3", _accuracy),
     "G3 Acc_f": ("G3f", _accuracy),
