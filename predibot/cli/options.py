@@ -1,7 +1,7 @@
 """The options that several commands share, each defined once."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -206,16 +206,7 @@ class PartOptions:
         """Return the part."""
         from predibot.scoring.records.part import Part
 
-        return Part(
-            self.since,
-            self.until,
-            self.category,
-            self.mode,
-            self.recipe,
-            split_names(self.bots),
-            self.venue,
-            self.as_of,
-        )
+        return Part(**{**asdict(self), "bots": split_names(self.bots)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,22 +15,8 @@ from predibot.cli.ending import mask_arguments
 from predibot.reports.terminal.hints import CallSite
 
 _WITH_LEDGER = (
-    *(
-        "account",
-        "bots",
-        "cohort",
-        "decide",
-        "doctor",
-        "evaluate",
-        "export",
-        "graph",
-        "import",
-        "publish",
-        "relate",
-        "replay",
-        "skill",
-    ),
-    *("report", "runs", "schedule", "serve", "status", "tables", "trace", "track", "verify"),
+    *("account", "bots", "cohort", "decide", "doctor", "evaluate", "export", "graph", "import", "publish", "relate"),
+    *("replay", "skill", "report", "runs", "schedule", "serve", "status", "tables", "trace", "track", "verify"),
     *("ledger backup", "ledger compact", "ledger prune", "ledger restore", "ledger stats", "ledger upgrade"),
 )
 """Commands with an option `--ledger`; those of a group are named by the group where all of them have it."""

@@ -9,25 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from predibot.agents.loop.belief import last_belief
-from predibot.domain.trace import (
-    AbstainedStep,
-    CodeStep,
-    GaveUpStep,
-    GivenUpStep,
-    ModelFailedStep,
-    ModelNotAskedStep,
-    ModelStep,
-    PageRefusedStep,
-    PageVisitedStep,
-    RefusedTurnStep,
-    SampleStep,
-    SearchStep,
-    Step,
-    ToolStep,
-    UnreadableStep,
-    inside_fence,
-    step_of,
-)
+from predibot.domain import trace as kinds
 from predibot.games.answers import FINAL_ANSWER
 from predibot.ledger.files.trace_lines import TraceLines
 from predibot.reports import figures
@@ -39,6 +21,8 @@ _MOST_LINE_BYTES = 1_000_000
 _LINE, _TEXT, _TURN = 160, 400, 3_000
 """Characters of a text in the line of a turn, of one in a turn that is open, and of all texts of a turn."""
 _BEGINNING_BYTES = 80
+_TOLD = kinds.SearchStep | kinds.PageVisitedStep | kinds.PageRefusedStep
+"""What a tool step after them tells again."""
 _MODEL = re.compile(rb'\{"step": \d+, "kind": "model')
 
 
@@ -85,30 +69,30 @@ def turns_of(trace: TraceLines, starts: Sequence[int], first: int, most: int) ->
             action=action,
             about=about,
             result="; ".join([*([result] if result else []), *more]),
-            is_answer=any(isinstance(step, ToolStep) and step.name == FINAL_ANSWER for step in steps),
+            is_answer=any(isinstance(step, kinds.ToolStep) and step.name == FINAL_ANSWER for step in steps),
             steps=tuple(_shorten(steps)),
             more_steps=end - start - len(steps),
         )
 
 
-def _step(number: int, length: int, text: bytes) -> Step:
+def _step(number: int, length: int, text: bytes) -> kinds.Step:
     if len(text) < length:
-        return UnreadableStep("step", {}, "it is longer than this page reads")
+        return kinds.UnreadableStep("step", {}, "it is longer than this page reads")
     try:
-        return step_of(json.loads(text), number + 1)
+        return kinds.step_of(json.loads(text), number + 1)
     except (ValueError, RecursionError) as error:
-        return UnreadableStep("step", {}, str(error))
+        return kinds.UnreadableStep("step", {}, str(error))
 
 
-def _shorten(steps: Sequence[Step]) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+def _shorten(steps: Sequence[kinds.Step]) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     """Yield what each step was and the beginnings of its texts, without the fence around what strangers wrote."""
     left = _TURN
     for step in steps:
         texts, shown = texts_of_step(step), list[tuple[str, str]]()
-        if isinstance(step, UnreadableStep):
+        if isinstance(step, kinds.UnreadableStep):
             texts = iter([("why", step.complaint)])
         for label, text in texts:
-            cut = _cut(inside_fence(text) or text, min(_TEXT, left))
+            cut = _cut(kinds.inside_fence(text) or text, min(_TEXT, left))
             if cut.strip("… \n"):
                 shown.append((label, cut))
                 left -= len(cut)
@@ -119,19 +103,19 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _lines_of(steps: Sequence[Step]) -> Iterator[tuple[str, str, str]]:
+def _lines_of(steps: Sequence[kinds.Step]) -> Iterator[tuple[str, str, str]]:
     """Yield the line of each step, except of a model, and of a tool whose search or page was the step before."""
-    before: Step | None = None
+    before: kinds.Step | None = None
     for step in steps:
-        is_told = isinstance(step, ToolStep) and isinstance(before, SearchStep | PageVisitedStep | PageRefusedStep)
-        if not is_told and not isinstance(step, ModelStep):
+        is_told = isinstance(step, kinds.ToolStep) and isinstance(before, _TOLD)
+        if not is_told and not isinstance(step, kinds.ModelStep):
             yield _line_of(step)
         before = step
 
 
-def _line_of(step: Step) -> tuple[str, str, str]:
+def _line_of(step: kinds.Step) -> tuple[str, str, str]:
     match step:
-        case SearchStep():
+        case kinds.SearchStep():
             dropped = sum(count for count in step.dropped.values() if isinstance(count, int))
             return (
                 "Searched",
@@ -140,36 +124,36 @@ def _line_of(step: Step) -> tuple[str, str, str]:
                     [figures.things(len(step.results), "result"), *([f"{dropped:,} left out"] if dropped else [])]
                 ),
             )
-        case PageVisitedStep():
+        case kinds.PageVisitedStep():
             published = f"published {step.published[:10]}" if step.published else "of unknown date"
             return "Read", step.title or step.final_url, ", ".join(filter(None, [_host(step.final_url), published]))
-        case PageRefusedStep():
+        case kinds.PageRefusedStep():
             return "Was not shown", step.url, step.message or step.error
-        case ToolStep(name=name) if name == FINAL_ANSWER:
+        case kinds.ToolStep(name=name) if name == FINAL_ANSWER:
             return "Handed in", _answer(step.arguments), "accepted" if step.result == "taken" else step.result
-        case ToolStep() if belief := last_belief([step]):
+        case kinds.ToolStep() if belief := last_belief([step]):
             (_, chances), *reasons = belief.lines()
             return "Believed", chances, "; ".join(f"{label}: {words}" for label, words in reasons)
-        case ToolStep():
+        case kinds.ToolStep():
             came = "" if step.outcome == "text" else step.said or step.result
             return f"Called {step.name}", _json(step.arguments), came
-        case ModelStep(reply=reply):
+        case kinds.ModelStep(reply=reply):
             return "Wrote", reply.message.text or reply.refusal or "nothing", ""
-        case ModelFailedStep():
+        case kinds.ModelFailedStep():
             return "Got no answer", step.message, step.error
-        case ModelNotAskedStep():
+        case kinds.ModelNotAskedStep():
             return "Was not asked", step.message, ""
-        case CodeStep():
+        case kinds.CodeStep():
             return "Ran code", step.code, ""
-        case RefusedTurnStep() | GaveUpStep():
+        case kinds.RefusedTurnStep() | kinds.GaveUpStep():
             return "Was refused", step.complaint, ""
-        case AbstainedStep():
+        case kinds.AbstainedStep():
             return "Abstained", step.message, ""
-        case GivenUpStep():
+        case kinds.GivenUpStep():
             return "Ran out of time", f"after {figures.duration(step.seconds)}", ""
-        case SampleStep():
+        case kinds.SampleStep():
             return "Sampled", step.bot, forecasts_of_sample(step) or f"{step.status}: {step.message}"
-        case UnreadableStep():
+        case kinds.UnreadableStep():
             return "Unreadable", step.complaint, ""
     texts = (text for _, text in texts_of_step(step) if text)
     return step.kind.replace("_", " "), next(texts, ""), ""

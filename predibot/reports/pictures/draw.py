@@ -1,7 +1,7 @@
 """How pictures are drawn: small multiples of curves, reliability diagrams, bars, and prices with decisions."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -38,17 +38,15 @@ _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d
 
 def draw_picture(picture: series.Picture) -> "Figure":
     """Return a picture as a figure of matplotlib; to be called inside `canvas.style()`."""
-    if isinstance(picture, series.Curves):
-        return _curves(picture)
-    if isinstance(picture, series.Calibrations):
-        return _calibrations(picture)
-    if isinstance(picture, series.Returns):
-        return _returns(picture)
-    if isinstance(picture, series.Cohorts):
-        return _cohorts(picture)
-    if isinstance(picture, series.Scatter):
-        return _scatter(picture)
-    return _prices(picture)
+    drawn: dict[type, Callable[[Any], Figure]] = {
+        series.Curves: _curves,
+        series.Calibrations: _calibrations,
+        series.Returns: _returns,
+        series.Cohorts: _cohorts,
+        series.Scatter: _scatter,
+        MarketHistory: _prices,
+    }
+    return drawn[type(picture)](picture)
 
 
 def _curves(curves: series.Curves) -> "Figure":

@@ -27,10 +27,10 @@ from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
 from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.consistency import Consistency, consistency_of
 from predibot.scoring.records.daily_marks import record_marks
-from predibot.scoring.records.edge import EdgeCurve, Edges, edge_curves, edges
+from predibot.scoring.records.edge import EdgeCurve, edge_curves, edges
 from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.records.grouping import GROUPINGS
-from predibot.scoring.records.horizon_returns import NOW, HorizonReturns, horizon_returns
+from predibot.scoring.records.horizon_returns import NOW, horizon_returns
 from predibot.scoring.records.knowledge import UNKNOWN, Knowledge
 from predibot.scoring.records.track_record import TrackRecord
 
@@ -262,7 +262,12 @@ def _evaluate(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluati
         book=book,
         found=ahead,
     )
-    pairs = _pairs(record, forecasts, returns, asked, book, ahead) if "pairs" in asked.wanted else ()
+    pairs: tuple[Pair, ...] = ()
+    if "pairs" in asked.wanted:
+        how = asked.uncertainty
+        by_edge = edge_pairs(record, how, found=ahead, book=book)
+        by_return = (pair for each in returns for pair in return_pairs(record, each, how, book=book))
+        pairs = (*by_edge, *brier_pairs(forecasts, how, by_edge=by_edge), *by_return)
     return Evaluation(
         as_of=as_of,
         cards=cards,
@@ -282,22 +287,6 @@ def _evaluate(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluati
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
         first_results_at=_first_results_at(whole, cards if others is None else (*cards, *others.cards), asked),
         apart=others,
-    )
-
-
-def _pairs(
-    record: TrackRecord,
-    forecasts: Forecasts,
-    returns: Sequence[HorizonReturns],
-    asked: Question,
-    book: Book,
-    ahead: Edges,
-) -> tuple[Pair, ...]:
-    by_edge = edge_pairs(record, asked.uncertainty, found=ahead, book=book)
-    return (
-        *by_edge,
-        *brier_pairs(forecasts, asked.uncertainty, by_edge=by_edge),
-        *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty, book=book)),
     )
 
 

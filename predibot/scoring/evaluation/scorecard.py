@@ -348,7 +348,11 @@ def _score_horizon(
     }
     n_unquoted = np.bincount(bot[unquoted], minlength=bots).tolist()
     sharpe = sharpe_ratios(record, returns, convention)
-    intervals = _intervals(record, returns, convention, uncertainty, book)
+    found: dict[str, Sequence[Estimate | None]] = {}
+    if uncertainty is not None and book is not None:
+        averages, confidence = horizon_averages(returns, book), uncertainty.confidence
+        found = {name: average.of_each(confidence) for name, average in averages.items()}
+        found["sharpe"] = sharpe_intervals(record, returns, convention, book, confidence)
     return [
         HorizonScore(
             days=returns.days,
@@ -367,28 +371,9 @@ def _score_horizon(
             quote_mean_return_by_event=by_event["quote_mean_return"][0][row],
             open_stakes=none_if_nan(float(still_open[row])),
             **{name: of_bots[row].mean for name, of_bots in mean.items()},
-            intervals=intervals[row],
+            intervals={name: each for name, of_bots in found.items() if (each := of_bots[row]) is not None},
         )
         for row in range(bots)
-    ]
-
-
-def _intervals(
-    record: TrackRecord,
-    returns: HorizonReturns,
-    convention: Convention,
-    uncertainty: Uncertainty | None,
-    book: Book | None,
-) -> list[Mapping[str, Estimate]]:
-    bots = len(record.bots)
-    if uncertainty is None or book is None:
-        return [{} for _ in range(bots)]
-    found: dict[str, Sequence[Estimate | None]] = {
-        name: average.of_each(uncertainty.confidence) for name, average in horizon_averages(returns, book).items()
-    }
-    found["sharpe"] = sharpe_intervals(record, returns, convention, book, uncertainty.confidence)
-    return [
-        {name: each for name, of_bots in found.items() if (each := of_bots[row]) is not None} for row in range(bots)
     ]
 
 
