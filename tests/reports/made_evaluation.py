@@ -18,7 +18,7 @@ from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, Question
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
-from predibot.scoring.evaluation.parts import PartCard, PartScore
+from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.scorecard import EdgeScore, HorizonScore, Scorecard
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -155,7 +155,10 @@ def made_evaluation(grouping: str | None = "category") -> Evaluation:
         ),
         curves=tuple(EdgeCurve(card.bot, (0.0, 1.0, 2.0), (0.0, row * 0.5, 1.0)) for row, card in enumerate(cards)),
         pairs=tuple(_pairs(made)),
-        parts=(PartCard("sports", price), PartCard("weather and the climate of the whole world\x07", doubtful)),
+        parts=(
+            PartScore(price.bot, "sports", price.forecast, price),
+            PartScore(doubtful.bot, "weather and the climate of the whole world\x07", doubtful.forecast, doubtful),
+        ),
         by_category=(PartScore("sharp", "sports", parts[0]), PartScore("=doubtful", "-1", parts[1])),
         by_lead_time=(PartScore("sharp", "1 to 7", parts[2]), PartScore("=doubtful", "7 to 30", parts[3])),
         by_confidence=(PartScore("sharp", "8 to 10", parts[4]), PartScore("=doubtful", "none", parts[5])),

@@ -319,15 +319,12 @@ def _part_grids(evaluation: Evaluation) -> Iterator[Table]:
     by = evaluation.question.grouping or ""
     group = Column(by, "group", within(_GROUP_CELLS), kind="text")
     columns = (group, _BOT, *(replace(each, drop=LAST, meaning="") for each in COLUMNS["scores"][:_PART_CELLS]))
-    cards = [(each.group, each.card) for each in evaluation.parts]
-    if cards:
-        rows = [{"group": part, "bot": card.bot, "forecast": card.forecast} for part, card in cards]
-        yield table_of(f"Forecasts by {by}", columns, rows)
+    parts = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by, evaluation.parts)
+    rows = [{"group": each.group, "bot": each.bot, "forecast": each.score} for each in parts]
+    if rows:
+        yield table_of(f"Forecasts by {_GROUP_WORDS.get(by, by)}", columns, rows)
+    if cards := [(each.group, each.card) for each in parts if each.card]:
         yield from _part_returns_grids(by, group, cards)
-    scores = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by, ())
-    if scores:
-        rows = [{"group": each.group, "bot": each.bot, "forecast": each.score} for each in scores]
-        yield table_of(f"Forecasts by {_GROUP_WORDS[by]}", columns, rows)
 
 
 _GROUP_WORDS = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}

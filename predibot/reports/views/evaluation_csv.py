@@ -91,24 +91,18 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
 
 
 def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterator[Document]:
-    """Yield the rows of a table; the arguments are those of `evaluation_csv`."""
-    if table is None and evaluation.accounts and not evaluation.cards:
+    """Return the rows of a table; the arguments are those of `evaluation_csv`."""
+    alone = not evaluation.cards
+    if table is None and alone:
         # Games of accounts have no other scores.
-        table = "accounts"
-    if table is None and evaluation.cohorts and not evaluation.cards:
-        table = "cohorts"
+        table = "accounts" if evaluation.accounts else "cohorts" if evaluation.cohorts else None
     if table == "cohorts":
-        yield from cohort_rows(evaluation.cohorts)
-        return
-    if table == "pairs" and evaluation.accounts and not evaluation.cards:
-        yield from account_pairs(evaluation.accounts)
-        return
+        return cohort_rows(evaluation.cohorts)
+    if table == "pairs" and evaluation.accounts and alone:
+        return account_pairs(evaluation.accounts)
     if table in ("accounts", "risk", "behaviour", "delays"):
         # A row has all figures of an account, and a column `knowledge` of its own.
-        yield from account_rows(evaluation.accounts)
-        return
-    if table == "consistency":
-        yield from consistency_rows((*evaluation.accounts, *evaluation.cohorts))
+        return account_rows(evaluation.accounts)
     if table is None:
         rows = [row.cells() for row in score_rows(evaluation)]
     else:
@@ -116,7 +110,8 @@ def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterato
         rows = [{"knowledge": name, **row} for name, each in ranked for row in _TABLES[table](each)]
     if len(evaluation.rankings) == 1:
         rows = [{name: value for name, value in row.items() if name != "knowledge"} for row in rows]
-    yield from rows
+    of_accounts = (*evaluation.accounts, *evaluation.cohorts) if table == "consistency" else ()
+    return chain(consistency_rows(of_accounts), rows)
 
 
 def csv_of(rows: Iterable[Mapping[str, object]]) -> str:
@@ -153,12 +148,9 @@ def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
     by = evaluation.question.grouping
     if by is None:
         yield from bot_rows(evaluation, knowledge)
-    elif by in ("lead_time", "confidence"):
-        scores = evaluation.by_lead_time if by == "lead_time" else evaluation.by_confidence
-        yield from (ScoreRow(knowledge, by, each.group, each.bot, each.score) for each in scores)
     else:
-        for part in evaluation.parts:
-            yield ScoreRow(knowledge, by, part.group, part.card.bot, part.card.forecast, part.card)
+        parts = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by, evaluation.parts)
+        yield from (ScoreRow(knowledge, by, each.group, each.bot, each.score, each.card) for each in parts)
 
 
 def _forecast_cells(card: Scorecard) -> Document:

@@ -45,7 +45,9 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
         "comparisons": _rows(ranked, lambda each: map(pair_document, each.pairs)),
         "by": asked.grouping,
-        "parts": _rows(ranked, lambda each: ({"group": part.group, **_card(part.card)} for part in each.parts)),
+        "parts": _rows(
+            ranked, lambda each: ({"group": one.group, **_card(one.card)} for one in each.parts if one.card)
+        ),
         "by_category": _rows(ranked, lambda each: map(_part, each.by_category)),
         "by_lead_time_days": _rows(ranked, lambda each: map(_part, each.by_lead_time)),
         "by_confidence": _rows(ranked, lambda each: map(_part, each.by_confidence)),

@@ -17,7 +17,7 @@ from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, return_pairs
-from predibot.scoring.evaluation.parts import PartCard, PartScore, part_cards, part_scores
+from predibot.scoring.evaluation.parts import PartScore, part_cards, part_scores
 from predibot.scoring.evaluation.ranking import Place, card_verdict, ranked
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS, Scorecard, scorecards
 from predibot.scoring.evaluation.verdict import Verdict
@@ -152,7 +152,7 @@ class Evaluation:
     curves: tuple[EdgeCurve, ...] = ()
     pairs: tuple[Pair, ...] = ()
     """Every two bots, by edge, by Brier score and by their returns."""
-    parts: tuple[PartCard, ...] = ()
+    parts: tuple[PartScore, ...] = ()
     """Cards by the grouping, if it divides decisions."""
     by_category: tuple[PartScore, ...] = ()
     by_lead_time: tuple[PartScore, ...] = ()

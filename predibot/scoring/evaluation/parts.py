@@ -19,25 +19,19 @@ EVIDENCE_NAMES = ("none", "1 to 3", "4 to 7", "8 to 15", "16 and more")
 
 
 @dataclass(frozen=True, slots=True)
-class PartCard:
-    """The scorecard of one bot on one part of its decisions."""
-
-    group: str
-    card: Scorecard
-
-
-@dataclass(frozen=True, slots=True)
 class PartScore:
-    """The forecast scores of one bot on one part of its forecasts."""
+    """The scores of one bot on one part of its decisions, or of its forecasts."""
 
     bot: str
     group: str
     score: ForecastScore
+    card: Scorecard | None = None
+    """None for a part of its forecasts."""
 
 
 def part_cards(
     record: TrackRecord, grouping: str, horizons_days: Sequence[float], convention: Convention, uncertainty: Uncertainty
-) -> tuple[PartCard, ...]:
+) -> tuple[PartScore, ...]:
     """Return a scorecard of each bot on each part in which it decided something, by bot and then by part.
 
     Raises `ValueError` if there is no such grouping.
@@ -46,7 +40,10 @@ def part_cards(
     # An event is a single cluster, which has no interval.
     wanted = None if grouping == "event" else uncertainty
     cards = scorecards(split, horizons_days=horizons_days, convention=convention, uncertainty=wanted)
-    return tuple(PartCard(group, replace(card, bot=bot)) for (bot, group), card in zip(parts, cards, strict=True))
+    return tuple(
+        PartScore(bot, group, card.forecast, replace(card, bot=bot))
+        for (bot, group), card in zip(parts, cards, strict=True)
+    )
 
 
 def part_scores(

@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 
 from predibot.scoring import CONVENTIONS, Forecasts, ForecastScore, Scorecard, Uncertainty, forecast_scores, scorecards
 from predibot.scoring.arguments import Floats
-from predibot.scoring.evaluation.parts import (
-    PartCard,
-    evidence_scores,
-    part_cards,
-    part_scores,
-)
+from predibot.scoring.evaluation.parts import PartScore, evidence_scores, part_cards, part_scores
 from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.grouping import GROUPINGS
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
@@ -43,7 +38,7 @@ DECISIONS = st.lists(
 PAID = {0: Paid(50, 1.0), 1: Paid(60, 0.5), 2: Paid(70, 0.0)}
 
 
-def by(made: list[Made], grouping: str) -> tuple[tuple[PartCard, ...], tuple[Scorecard, ...]]:
+def by(made: list[Made], grouping: str) -> tuple[tuple[PartScore, ...], tuple[Scorecard, ...]]:
     """Return the parts, and the whole."""
     record = record_of(made, seen=[Seen(0, 20, 0.6)], paid=PAID, as_of=80)
     return part_cards(record, grouping, (1,), CONVENTIONS["predibot"], FEW), scorecards(record, horizons_days=(1,))
