@@ -252,18 +252,7 @@ def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float)
         low, high = finite_ends(sums.ratio - upper * sums.standard_error, sums.ratio - lower * sums.standard_error)
     without = int(np.count_nonzero(~has_value))
     error = None if np.isnan(sums.standard_error) else sums.standard_error
-    return Estimate(
-        estimate=sums.ratio,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=n,
-        clusters=sums.clusters,
-        method=STUDENTISED,
-        resamples=distances.size,
-        resamples_without_value=without,
-        cluster_standard_error=error,
-    )
+    return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, STUDENTISED, distances.size, without, error)
 
 
 def finite_ends(low: float, high: float) -> tuple[float, float] | tuple[None, None]:
