@@ -319,12 +319,13 @@ def _part_grids(evaluation: Evaluation) -> Iterator[Table]:
     by = evaluation.question.grouping or ""
     group = Column(by, "group", within(_GROUP_CELLS), kind="text")
     columns = (group, _BOT, *(replace(each, drop=LAST, meaning="") for each in COLUMNS["scores"][:_PART_CELLS]))
-    parts = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by, evaluation.parts)
-    rows = [{"group": each.group, "bot": each.bot, "forecast": each.score} for each in parts]
-    if rows:
-        yield table_of(f"Forecasts by {_GROUP_WORDS.get(by, by)}", columns, rows)
-    if cards := [(each.group, each.card) for each in parts if each.card]:
-        yield from _part_returns_grids(by, group, cards)
+    of_forecasts = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by, ())
+    for words, parts in ((by, evaluation.parts), (_GROUP_WORDS.get(by, by), of_forecasts)):
+        if parts:
+            rows = [{"group": each.group, "bot": each.bot, "forecast": each.score} for each in parts]
+            yield table_of(f"Forecasts by {words}", columns, rows)
+        if cards := [(each.group, each.card) for each in parts if each.card]:
+            yield from _part_returns_grids(by, group, cards)
 
 
 _GROUP_WORDS = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}
