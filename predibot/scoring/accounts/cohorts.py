@@ -73,8 +73,11 @@ def mean_result(results: Sequence[CohortResult]) -> CohortResult:
     return replace(
         results[0],
         end=max(each.end for each in results),
-        **{name: math.fsum(getattr(each, name) for each in results) / n for name in ("stake_usd", "value_usd")},
-        **{name: sum(getattr(each, name) for each in results) for name in ("won", "lost", "cancelled")},
+        stake_usd=math.fsum(each.stake_usd for each in results) / n,
+        value_usd=math.fsum(each.value_usd for each in results) / n,
+        won=sum(each.won for each in results),
+        lost=sum(each.lost for each in results),
+        cancelled=sum(each.cancelled for each in results),
     )
 
 

@@ -49,9 +49,6 @@ def join_accounts(record: AccountsRecord) -> AccountsRecord:
     return replace(record, accounts=tuple(accounts))
 
 
-_ADDED = ("cost_known_usd", "pending", "unpriced_marks", "missed")
-
-
 def _join(bot: str, own: Sequence[AccountRecord]) -> Sequence[AccountRecord]:
     slot = reduce(np.intersect1d, [each.slot for each in own])
     if not slot.size:
@@ -83,9 +80,13 @@ def _join(bot: str, own: Sequence[AccountRecord]) -> Sequence[AccountRecord]:
             cash_usd=mean("cash_usd"),
             decisions=dict(sum((Counter(each.decisions) for each in own), Counter())),
             cost_usd=None if None in costs else sum(each for each in costs if each is not None),
+            cost_known_usd=sum(each.cost_known_usd for each in own),
             knowledge=KNOWLEDGE[max(KNOWLEDGE.index(each.knowledge) for each in own)],
-            **{name: float(np.mean([getattr(each, name) for each in own])) for name in ("last_usd", "last_cash_usd")},
-            **{name: sum(getattr(each, name) for each in own) for name in _ADDED},
+            last_usd=float(np.mean([each.last_usd for each in own])),
+            last_cash_usd=float(np.mean([each.last_cash_usd for each in own])),
+            pending=sum(each.pending for each in own),
+            unpriced_marks=sum(each.unpriced_marks for each in own),
+            missed=sum(each.missed for each in own),
             replicates=tuple(own),
         )
     ]
