@@ -41,11 +41,8 @@ def test_known_tags_give_the_same_whatever_their_order(tags: list[Tag], random: 
     assert category_of(tags) == category_of(other)
 
 
-def test_without_a_known_tag_the_first_label_is_it() -> None:
+def test_without_a_known_tag_the_first_label_is_it_or_none() -> None:
     assert category_of([Tag("All", "all"), Tag("", "nameless"), Tag("Chess", "chess"), Tag("Go", "go")]) == "Chess"
-
-
-def test_without_labels_there_is_none() -> None:
     assert category_of([]) is None
     assert category_of([Tag("All", "all"), Tag("", "nameless")]) is None
 

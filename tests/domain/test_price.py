@@ -13,14 +13,12 @@ def price_of(**prices: float) -> EntryPrice | None:
     return Quote(at=NOW, **prices).price
 
 
-def test_a_narrow_book_is_priced_at_its_middle() -> None:
+def test_a_narrow_book_is_priced_at_its_middle_and_a_crossed_one_has_none() -> None:
     assert price_of(bid=0.26, ask=0.28, displayed=0.9) == EntryPrice(0.27, "mid")
-
-
-def test_a_spread_of_exactly_ten_cents_is_narrow() -> None:
-    price = price_of(bid=0.45, ask=0.55)
-    assert price is not None
-    assert price.source == "mid"
+    # Ten cents are narrow.
+    assert price_of(bid=0.45, ask=0.55) == EntryPrice(0.5, "mid")
+    assert price_of(bid=0.6, ask=0.4, last=0.5) == EntryPrice(0.5, "last")
+    assert price_of() is None
 
 
 @pytest.mark.parametrize(
@@ -29,14 +27,6 @@ def test_a_spread_of_exactly_ten_cents_is_narrow() -> None:
 )
 def test_any_other_book_falls_to_the_displayed_price(book: dict[str, float]) -> None:
     assert price_of(**book, displayed=0.4, last=0.5) == EntryPrice(0.4, "displayed")
-
-
-def test_a_crossed_book_has_no_middle() -> None:
-    assert price_of(bid=0.6, ask=0.4, last=0.5) == EntryPrice(0.5, "last")
-
-
-def test_nothing_quoted_is_no_price_and_not_zero() -> None:
-    assert price_of() is None
 
 
 def test_a_price_of_nothing_or_everything_is_not_usable() -> None:

@@ -2,11 +2,11 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
+from typing import Protocol
 
 import pytest
 
@@ -48,21 +48,22 @@ def _imported() -> dict[str, ModuleType]:
     return {name: module for name, module in sys.modules.items() if name.startswith(folders)}
 
 
-Install: TypeAlias = Callable[[str, str], None]
+class Install(Protocol):
+    """What installs a package with this code, whose entry points are these."""
+
+    def __call__(self, code: str, points: str, *, package: str = "polling") -> None: ...
 
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Return what installs a package whose entry points are these."""
-
-    def install(code: str, points: str) -> None:
+    def install(code: str, points: str, *, package: str = "polling") -> None:
         site = tmp_path / "site"
-        about = site / "polling-1.0.dist-info"
+        about = site / f"{package}-1.0.dist-info"
         about.mkdir(parents=True)
-        (site / "polling_for_tests.py").write_text(code, encoding="utf-8")
-        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: polling\nVersion: 1.0\n", encoding="utf-8")
+        (site / f"{package}_for_tests.py").write_text(code, encoding="utf-8")
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
         (about / "entry_points.txt").write_text(points, encoding="utf-8")
         monkeypatch.syspath_prepend(str(site))
-        monkeypatch.delitem(sys.modules, "polling_for_tests", raising=False)
+        monkeypatch.delitem(sys.modules, f"{package}_for_tests", raising=False)
 
     return install

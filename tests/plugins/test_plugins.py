@@ -97,24 +97,17 @@ def test_what_an_argument_takes_is_said_in_words(hint: str, words: str, plugins:
     assert (info.arguments[0].type, info.problem) == (words, "")
 
 
-def test_a_leading_underscore_hides_a_shared_file(plugins: Plugins) -> None:
+def test_a_strategy_is_made_from_its_name_and_arguments_and_no_other_is_imported_for_it(plugins: Plugins) -> None:
+    plugins.write("deep_thinker", THINKER)
+    plugins.write("careless", "raise SystemExit('imported')")
     plugins.write("_shared", "")
-    plugins.write("deep_thinker", THINKER)
-    assert strategy_names() == ("deep_thinker",)
-
-
-def test_a_strategy_is_made_from_its_name_and_arguments(plugins: Plugins) -> None:
-    plugins.write("deep_thinker", THINKER)
     spec = spec_of("deep_thinker", {"model": "m", "share": 1, "tools": ["a", "b"]})
     assert spec.arguments == {"model": "m", "share": 1, "tools": ("a", "b")}
+    assert spec.source_sha256 == hashlib.sha256(THINKER.encode()).hexdigest()
     made = load_strategy(spec)
     assert str(made) == "DeepThinker(model='m', steps=3, mood='calm', share=1.0, tools=('a', 'b'))"
-
-
-def test_a_spec_carries_the_digest_of_the_file(plugins: Plugins) -> None:
-    plugins.write("deep_thinker", THINKER)
-    spec = spec_of("deep_thinker", {"model": "m"})
-    assert spec.source_sha256 == hashlib.sha256(THINKER.encode()).hexdigest()
+    # A leading underscore hides what is shared.
+    assert strategy_names() == ("careless", "deep_thinker")
 
 
 @pytest.mark.parametrize(
@@ -206,11 +199,8 @@ def test_a_strategy_declares_its_needs_by_an_attribute_or_a_property(plugins: Pl
     expected = Needs(models=(ModelNeed("acme/judge"),), tools=("web_search",))
     assert spec_of("needy").needs == expected
     assert pickle.loads(pickle.dumps(expected)) == expected
-
-
-def test_a_strategy_that_declares_nothing_needs_nothing(plugins: Plugins) -> None:
-    plugins.write("needy", NEEDY.replace("{needs}", ""))
-    assert spec_of("needy").needs == Needs()
+    plugins.write("needless", NEEDY.replace("{needs}", "").replace("Needy", "Needless"))
+    assert spec_of("needless").needs == Needs()
 
 
 @pytest.mark.parametrize(
@@ -267,12 +257,6 @@ def test_a_type_no_recipe_can_give_is_said_to_be_one(plugins: Plugins) -> None:
     plugins.write("deep_thinker", source)
     with pytest.raises(PluginError, match="no recipe can give"):
         spec_of("deep_thinker", {"model": "m"})
-
-
-def test_only_the_strategy_asked_for_is_imported(plugins: Plugins) -> None:
-    plugins.write("deep_thinker", THINKER)
-    plugins.write("careless", "raise SystemExit('imported')")
-    assert spec_of("deep_thinker", {"model": "m"})
 
 
 def test_a_strategy_survives_the_way_into_a_fresh_process() -> None:
@@ -346,15 +330,10 @@ def test_no_package_takes_the_name_of_a_strategy_of_predibots_own(installed: Ins
     assert problem == "predibot has a strategy 'market_price', so that of package polling is never taken"
 
 
-def test_two_packages_with_one_strategy_are_told_and_neither_is_taken(
-    plugins: Plugins, installed: Install, tmp_path: Path
-) -> None:
+def test_two_packages_with_one_strategy_are_told_and_neither_is_taken(plugins: Plugins, installed: Install) -> None:
     installed(KEEPER, POINTS)
-    about = tmp_path / "site" / "rival-2.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 2.0\n", encoding="utf-8")
     # Also where both point to the same.
-    (about / "entry_points.txt").write_text(POINTS, encoding="utf-8")
+    installed("", POINTS, package="rival")
     with pytest.raises(PluginError, match="several packages have a strategy 'keeper': polling, rival"):
         spec_of("keeper")
 

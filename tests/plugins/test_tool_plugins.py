@@ -208,14 +208,9 @@ def test_no_package_takes_a_name_of_predibots_own(plugins: Plugins, installed: I
     assert "brave" not in user_names("search")
 
 
-def test_two_packages_with_one_name_are_told_and_neither_is_taken(
-    plugins: Plugins, installed: Install, tmp_path: Path
-) -> None:
+def test_two_packages_with_one_name_are_told_and_neither_is_taken(plugins: Plugins, installed: Install) -> None:
     installed(POLLS, "[predibot.tools]\npolls = polling_for_tests:polls\n")
-    about = tmp_path / "site" / "rival-2.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 2.0\n", encoding="utf-8")
-    (about / "entry_points.txt").write_text("[predibot.tools]\npolls = rival:polls\n", encoding="utf-8")
+    installed("", "[predibot.tools]\npolls = rival:polls\n", package="rival")
     with pytest.raises(PluginError, match="several packages have a tool 'polls': polling, rival"):
         tool_plugin("polls")
 

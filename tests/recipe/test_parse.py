@@ -7,12 +7,11 @@ import pytest
 
 from predibot.domain.budget import Limits
 from predibot.domain.terms import ModelSettings
-from predibot.errors import RecipeError
-from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import Recipe, bot_as_data, bot_of_data
-from predibot.recipe.text import RecipeText
+from tests.recipe.texts import mistake, parse
 
 BOT = '[[bots]]\nstrategy = "market_price"\n'
+AGENT = '[[bots]]\nstrategy = "tool_agent"\nmodel = "x/y"\n'
 WHOLE = """\
 name = "mine"
 game = "dollar_per_event"
@@ -46,16 +45,6 @@ stake = "top_volume"
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def parse(text: str, name: str = "x") -> Recipe:
-    return parse_recipe(RecipeText(text, "runs/x.toml", name))
-
-
-def mistake(text: str) -> str:
-    with pytest.raises(RecipeError) as caught:
-        parse(text)
-    return str(caught.value)
-
-
 def test_everything_a_recipe_may_say_is_understood() -> None:
     recipe = parse(WHOLE)
     assert (recipe.name, recipe.game, recipe.venue) == ("mine", "dollar_per_event", "archive:data/2026")
@@ -66,6 +55,7 @@ def test_everything_a_recipe_may_say_is_understood() -> None:
     assert (rules.min_hours_left, rules.include, rules.per_category) == (2.0, ("Politics", "chess"), 3)
     assert parse('[selection]\nmin_hours_left = "any"\n' + BOT).selection.min_hours_left == "any"
     assert parse(BOT).selection.min_hours_left == 1.0
+    assert parse(f'venue = "sandbox:seed=7,events=30"\n{BOT}').venue == "sandbox:seed=7,events=30"
     assert {"monad", "bitcoin"} <= set(rules.crypto.unless)
     assert [(bot.name, bot.strategy.name) for bot in recipe.bots] == [
         ("random_bet", "random_bet"),
@@ -104,30 +94,12 @@ def test_every_is_a_number_and_a_unit(every: str, length: dict[str, int]) -> Non
         (BOT + 'stak = "equal"', "line 3: unknown key 'stak' in [[bots]]. Did you mean 'stake'?"),
         ('[[bot]]\nstrategy = "x"', "line 1: unknown key 'bot' at the top of the file. Did you mean 'bots'?"),
         ("zzz = 1\n" + BOT, "line 1: unknown key 'zzz' at the top of the file. Valid are: bots, every, game"),
-    ],
-)
-def test_an_unknown_key_is_named_with_its_line_and_the_nearest_valid_one(text: str, said: str) -> None:
-    assert f"runs/x.toml, {said}" in mistake(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
         ("events = 3\n" + BOT, "line 1: 'events' does not belong at the top of the file; it belongs in [selection]"),
         (BOT + "seed = 3", "line 3: 'seed' does not belong in [[bots]]; it belongs at the top of the file"),
         ('[selection]\nstrategy = "x"\n' + BOT,
          "line 2: 'strategy' does not belong in [selection]; it belongs in [[bots]]"),
         ("max_market = 3\n" + BOT, "line 1: unknown key 'max_market' at the top of the file. "
          "Did you mean 'max_markets' in [selection]?"),
-    ],
-)  # fmt: skip
-def test_a_key_in_the_wrong_table_is_told_where_it_belongs(text: str, said: str) -> None:
-    assert f"runs/x.toml, {said}" in mistake(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
         ('seed = "7"\n' + BOT, "line 1: 'seed' at the top of the file is '7'; it should be a valid integer"),
         ("seed = true\n" + BOT, "line 1: 'seed' at the top of the file is True; it should be a valid integer"),
         ("seed = -1\n" + BOT, "line 1: 'seed' at the top of the file is -1; it should be greater than or equal to 0"),
@@ -168,76 +140,6 @@ def test_a_key_in_the_wrong_table_is_told_where_it_belongs(text: str, said: str)
         ('[[bots]]\nstrategy = "market_prise"', "line 2: no strategy 'market_prise'. Did you mean 'market_price'?"),
         (BOT + 'stake = "eqal"', "line 3: strategy 'market_price': argument 'stake': it should be 'equal' or"),
         (BOT + "stake = 2026-01-01", "line 3: strategy 'market_price': argument 'stake': it is text"),
-    ],
-)  # fmt: skip
-def test_a_wrong_value_is_named_with_its_line_and_what_it_should_be(text: str, said: str) -> None:
-    assert mistake(text).startswith("runs/x.toml")
-    assert said in mistake(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "line"), [("seed = 1\nvenue = \n", 2), ("a = 1\na = 2", 2), ("[x\n", 1), ('\n\nname = "a\n', 3)]
-)
-def test_what_is_not_toml_is_said_to_be_none_with_its_line(text: str, line: int) -> None:
-    assert mistake(text).startswith(f"runs/x.toml, line {line}: this is not TOML")
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "api_key",
-        "apikey",
-        "apiKey",
-        "OPENAI_API_KEY",
-        "token",
-        "auth-token",
-        "'a.token'",
-        "secrets",
-        "dbPassword",
-        "key1",
-    ],
-)
-@pytest.mark.parametrize("head", ["", BOT, "[selection]\n", "[x.y]\n"])
-def test_a_key_that_looks_like_a_secret_is_refused_anywhere_and_its_value_kept_back(key: str, head: str) -> None:
-    text = mistake(f'{head}{key} = "sk-hush"\n')
-    assert "looks like a secret. Take it out and put it into the environment" in text
-    assert f"runs/x.toml, line {head.count(chr(10)) + 1}: " in text
-    assert "hush" not in text
-
-
-@pytest.mark.parametrize("key", ["max_tokens", "keyboard", "monkey", "tokens"])
-def test_a_key_that_only_contains_such_letters_is_no_secret(key: str) -> None:
-    assert "looks like a secret" not in mistake(f"{key} = 1\n{BOT}")
-
-
-@pytest.mark.parametrize("venue", ["sandbox:seed=7,events=30", "archive:recorded/2026"])
-def test_a_venue_may_come_with_a_folder_or_options(venue: str) -> None:
-    text = f'venue = "{venue}"\n[[bots]]\nstrategy = "market_price"\n'
-    assert parse_recipe(RecipeText(text, "runs/x.toml", "x")).venue == venue
-
-
-AGENT = '[[bots]]\nstrategy = "tool_agent"\nmodel = "x/y"\n'
-
-
-def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() -> None:
-    recipe = parse(
-        AGENT + 'base_url = "http://localhost:8080/v1"\ncredential = "MY_API_KEY"\nknowledge_cutoff = 2025-01-31\n'
-        "price_usd_per_million_tokens = {input = 1.25, output = 10}\nprice_usd_per_search = 0.01\n"
-        "[limits.decision]\nusd = 0.5\n[limits.day]\ntokens = 1_000_000\n"
-        '[search]\nproviders = ["brave", "ddgs"]\nusd_per_call = {brave = 0.005}\n'
-    )
-    terms = recipe.bots[0].terms
-    assert (terms.base_url, terms.credential) == ("http://localhost:8080/v1", "MY_API_KEY")
-    assert (terms.input_usd_per_million_tokens, terms.output_usd_per_million_tokens) == (1.25, 10)
-    assert terms.usd_per_search == 0.01
-    assert terms.knowledge_cutoff == date(2025, 1, 31)
-    assert recipe.limits == {"decision": Limits(usd=0.5), "day": Limits(tokens=1_000_000)}
-    assert (recipe.search.providers, recipe.search.usd_per_call) == (("brave", "ddgs"), {"brave": 0.005})
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
         (BOT + "[limit.run]\nusd = 1", "line 3: unknown key 'limit' at the top of the file. Did you mean 'limits'?"),
         (BOT + "[limits.runs]\nusd = 1", "line 3: unknown key 'runs' in [limits]. Did you mean 'run'?"),
         (BOT + "[limits]\nusd = 1", "line 4: 'usd' does not belong in [limits]; it belongs in a table of [limits]"),
@@ -277,9 +179,60 @@ def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() ->
          "line 3: bots wait for each other: a for b for a. Break the circle"),
     ],
 )  # fmt: skip
-def test_a_mistake_about_models_and_money_is_named_with_its_line_and_the_nearest_word(text: str, said: str) -> None:
+def test_a_mistake_is_named_with_its_line_and_what_it_should_be_or_where_it_belongs(text: str, said: str) -> None:
     assert f"runs/x.toml, {said}" in mistake(text)
     assert "hush" not in mistake(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("seed = 1\nvenue = \n", 2), ("a = 1\na = 2", 2), ("[x\n", 1), ('\n\nname = "a\n', 3)]
+)
+def test_what_is_not_toml_is_said_to_be_none_with_its_line(text: str, line: int) -> None:
+    assert mistake(text).startswith(f"runs/x.toml, line {line}: this is not TOML")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "api_key",
+        "apikey",
+        "apiKey",
+        "OPENAI_API_KEY",
+        "token",
+        "auth-token",
+        "'a.token'",
+        "secrets",
+        "dbPassword",
+        "key1",
+    ],
+)
+@pytest.mark.parametrize("head", ["", BOT, "[selection]\n", "[x.y]\n"])
+def test_a_key_that_looks_like_a_secret_is_refused_anywhere_and_its_value_kept_back(key: str, head: str) -> None:
+    text = mistake(f'{head}{key} = "sk-hush"\n')
+    assert "looks like a secret. Take it out and put it into the environment" in text
+    assert f"runs/x.toml, line {head.count(chr(10)) + 1}: " in text
+    assert "hush" not in text
+
+
+@pytest.mark.parametrize("key", ["max_tokens", "keyboard", "monkey", "tokens"])
+def test_a_key_that_only_contains_such_letters_is_no_secret(key: str) -> None:
+    assert "looks like a secret" not in mistake(f"{key} = 1\n{BOT}")
+
+
+def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() -> None:
+    recipe = parse(
+        AGENT + 'base_url = "http://localhost:8080/v1"\ncredential = "MY_API_KEY"\nknowledge_cutoff = 2025-01-31\n'
+        "price_usd_per_million_tokens = {input = 1.25, output = 10}\nprice_usd_per_search = 0.01\n"
+        "[limits.decision]\nusd = 0.5\n[limits.day]\ntokens = 1_000_000\n"
+        '[search]\nproviders = ["brave", "ddgs"]\nusd_per_call = {brave = 0.005}\n'
+    )
+    terms = recipe.bots[0].terms
+    assert (terms.base_url, terms.credential) == ("http://localhost:8080/v1", "MY_API_KEY")
+    assert (terms.input_usd_per_million_tokens, terms.output_usd_per_million_tokens) == (1.25, 10)
+    assert terms.usd_per_search == 0.01
+    assert terms.knowledge_cutoff == date(2025, 1, 31)
+    assert recipe.limits == {"decision": Limits(usd=0.5), "day": Limits(tokens=1_000_000)}
+    assert (recipe.search.providers, recipe.search.usd_per_call) == (("brave", "ddgs"), {"brave": 0.005})
 
 
 def test_a_recipe_says_how_the_models_of_a_bot_answer() -> None:
@@ -371,21 +324,16 @@ def test_a_schedule_is_no_part_of_what_a_recipe_is() -> None:
 
 @pytest.mark.parametrize("replicates", ["0", "21", '"3"', "true"])
 def test_replicates_are_a_whole_number_up_to_twenty(replicates: str) -> None:
-    text = f'[[bots]]\nstrategy = "random_bet"\nreplicates = {replicates}'
-    with pytest.raises(RecipeError, match=r"mine\.toml, line 3: 'replicates' in \[\[bots\]\] is"):
-        parse_recipe(RecipeText(text, "mine.toml", "mine"))
+    said = mistake(f'[[bots]]\nstrategy = "random_bet"\nreplicates = {replicates}')
+    assert said.startswith("runs/x.toml, line 3: 'replicates' in [[bots]] is")
 
 
 def test_replicates_are_bots_that_differ_in_their_names_alone_and_are_chosen_together() -> None:
     text = '[[bots]]\nname = "x"\nstrategy = "random_bet"\nreplicates = 3\n[[bots]]\nstrategy = "market_price"'
-    recipe = parse_recipe(RecipeText(text, "mine.toml", "mine"))
+    recipe = parse(text)
     assert [bot.name for bot in recipe.bots] == ["x#1", "x#2", "x#3", "market_price"]
     assert recipe.bots[0].strategy == recipe.bots[2].strategy
     assert [bot.name for bot in recipe.with_overrides(bots=["x", "x#2"]).bots] == ["x#1", "x#2", "x#3"]
     assert Recipe.from_json(recipe.as_json()).bots[1] == recipe.bots[1]
-
-
-def test_two_lines_of_one_name_are_refused_with_replicates_too() -> None:
     line = '[[bots]]\nname = "x"\nstrategy = "random_bet"\nreplicates = {}\n'
-    with pytest.raises(RecipeError, match="two bots are named 'x'"):
-        parse_recipe(RecipeText(line.format(2) + line.format(1), "mine.toml", "mine"))
+    assert "two bots are named 'x'" in mistake(line.format(2) + line.format(1))

@@ -39,10 +39,14 @@ def mistake(folder: Path) -> str:
 
 def test_a_prompt_belongs_to_its_bot_and_goes_with_the_stored_recipe(tmp_path: Path) -> None:
     write(tmp_path)
-    (bot,) = load_recipe("r.toml", tmp_path).bots
-    assert (bot.prompt, bot.prompt_sha256) == (MINE, hashlib.sha256(MINE.encode()).hexdigest())
     recipe = load_recipe("r.toml", tmp_path)
+    (bot,) = recipe.bots
+    assert (bot.prompt, bot.prompt_sha256) == (MINE, hashlib.sha256(MINE.encode()).hexdigest())
     assert Recipe.from_json(recipe.as_json()).bots[0].prompt == MINE
+    # A recipe below runs/ has its prompts in the folder above.
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "r.toml").rename(tmp_path / "runs" / "r.toml")
+    assert load_recipe("runs/r.toml", tmp_path).bots[0].prompt == MINE
 
 
 def test_a_packaged_prompt_is_named_and_nothing_else_is_read_for_it(tmp_path: Path) -> None:
@@ -53,13 +57,6 @@ def test_a_packaged_prompt_is_named_and_nothing_else_is_read_for_it(tmp_path: Pa
     assert choice_of(hashlib.sha256(MINE.encode()).hexdigest()) == ""
     write(tmp_path, named="decide-2", recipe=f'game = "portfolio_weights"\n{BOT}')
     assert "it asks for probabilities of events, as game 'portfolio_weights' does not" in mistake(tmp_path)
-
-
-def test_a_recipe_below_runs_has_its_prompts_in_the_folder_above(tmp_path: Path) -> None:
-    write(tmp_path)
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "r.toml").rename(tmp_path / "runs" / "r.toml")
-    assert load_recipe("runs/r.toml", tmp_path).bots[0].prompt == MINE
 
 
 @pytest.mark.parametrize("named", ["../mine.md", "/etc/hostname", "prompts/../../mine.md", "link.md", "folder/mine.md"])
@@ -109,13 +106,10 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, named: str, said:
     assert said in mistake(tmp_path)
 
 
-def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+def test_a_loop_of_links_and_a_prompt_of_a_bot_that_asks_no_model_are_refused(tmp_path: Path) -> None:
     write(tmp_path, named="loop.md")
     (tmp_path / "loop.md").symlink_to(tmp_path / "loop.md")
     assert "it cannot be read" in mistake(tmp_path)
-
-
-def test_a_bot_that_asks_no_model_has_no_prompt(tmp_path: Path) -> None:
     write(tmp_path, recipe='[[bots]]\nstrategy = "market_price"\n')
     assert "asks no model, so 'prompt' changes nothing" in mistake(tmp_path)
 

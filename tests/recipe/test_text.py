@@ -30,16 +30,16 @@ def refusal(argument: str | None, folder: Path) -> str:
     return str(caught.value)
 
 
-def test_the_packaged_daily_recipe_is_played_where_there_is_no_own_one(tmp_path: Path) -> None:
-    recipe = load_recipe(None, tmp_path)
+def test_the_packaged_daily_recipe_is_played_where_there_is_no_own_one(folder: Path) -> None:
+    recipe = load_recipe(None, folder)
     assert (recipe.name, recipe.source) == ("daily", "the packaged recipe 'daily'")
     assert [bot.name for bot in recipe.bots] == ["market_price", "random_bet"]
-
-
-def test_the_own_daily_recipe_goes_first(folder: Path) -> None:
     write(folder, "daily")
     recipe = load_recipe(None, folder)
     assert (recipe.source, [bot.name for bot in recipe.bots]) == ("runs/daily.toml", ["favourite"])
+    # `test_merged.py` reads each of the others.
+    assert all(load_recipe(name, folder.parent / "none").name == name for name in packaged_recipe_names())
+    assert len(load_recipe("sandbox", folder).bots) == 5
 
 
 def test_a_recipe_is_asked_for_by_path_or_by_name(folder: Path) -> None:
@@ -48,26 +48,6 @@ def test_a_recipe_is_asked_for_by_path_or_by_name(folder: Path) -> None:
     assert find_recipe("runs/mine.toml", folder) == find_recipe("mine", folder)
     assert find_recipe(str(path), folder).text == BOT
     assert load_recipe("sandbox", folder).venue == "sandbox"
-
-
-def test_every_packaged_recipe_can_be_played(tmp_path: Path) -> None:
-    assert set(packaged_recipe_names()) == {
-        "beliefbench",
-        "daily",
-        "portfolio",
-        "sandbox",
-        "sandbox_agents",
-        "sandbox_portfolio",
-        "sandbox_stocks",
-        "sandbox_weekly",
-        "stakebench",
-        "starter",
-        "stocks",
-        "weekly",
-    }
-    for name in packaged_recipe_names():
-        assert load_recipe(name, tmp_path).name == name
-    assert len(load_recipe("sandbox", tmp_path).bots) == 5
 
 
 def test_the_recipe_to_start_from_says_all_there_is_to_say_and_means_the_defaults(folder: Path) -> None:

@@ -57,22 +57,14 @@ def test_each_key_has_the_line_it_stands_on() -> None:
     }
     assert {path: lines.get(path) for path in expected} == expected
 
-
-def test_what_only_looks_like_a_key_is_none() -> None:
-    lines = key_lines(WHOLE)
+    # What only looks like a key is none.
     assert not {"name", "every", "venue", "not", "game"} & {path[0] for path in lines}
 
 
-def test_lists_of_tables_in_tables_are_counted_apart() -> None:
+def test_lists_of_tables_in_tables_are_counted_apart_and_line_ends_of_windows_once() -> None:
     lines = key_lines("[[a]]\n[[a.b]]\nx=1\n[[a.b]]\nx=2\n[[a]]\n[[a.b]]\nx=3\n")
     assert (lines[("a", 0, "b", 1, "x")], lines[("a", 1, "b", 0, "x")]) == (5, 8)
-
-
-def test_an_empty_text_has_no_keys() -> None:
     assert key_lines("") == key_lines("# nothing\n\n") == {}
-
-
-def test_line_ends_of_windows_count_once() -> None:
     assert key_lines("a = 1\r\nb = '''\r\n'''\r\nc = 2\r\n")[("c",)] == 4
 
 

@@ -111,9 +111,7 @@ def test_too_few_members_are_an_abstention(share: float, taken: bool) -> None:
     if isinstance(decision, Abstention):
         assert decision.reason.startswith("1 of 3 members have a decision, ")
         assert decision.kind == "members"
-
-
-def test_a_member_that_did_not_say_every_market_does_not_count() -> None:
+    # A member that did not say every market does not count.
     decision = pool({"a": forecast(0.6), "b": forecast(0.6, 0.5)}, rain("m1", "m2"), members=["a", "b"])
     assert isinstance(decision, Decision)
     assert decision.notes == ("1 of 2 members",)
@@ -161,13 +159,10 @@ def test_a_model_that_gives_no_answer_at_all_is_not_asked_for_every_sample() -> 
     assert len(model.requests) == 4
 
 
-def test_samples_that_a_limit_stopped_abstain_for_want_of_budget() -> None:
+def test_samples_that_a_limit_stopped_abstain_and_a_model_that_refuses_for_good_is_an_error() -> None:
     decision, _ = sample([BudgetSpent("the limit of $1")])
     assert isinstance(decision, Abstention)
     assert decision.kind == "budget"
-
-
-def test_a_model_that_refuses_for_good_is_an_error() -> None:
     with pytest.raises(ModelRefused):
         sample([ModelRefused("wrong key")])
 

@@ -2,10 +2,7 @@
 
 import json
 
-import pytest
-
 from predibot.domain.decision import Abstention, Decision
-from predibot.errors import NoAnswer
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, answer, context, rain
 
@@ -23,14 +20,6 @@ def test_a_model_is_asked_once_and_taken_at_its_word() -> None:
     assert len(model.requests) == 1
     assert not model.requests[0].tools
     assert "0.4567" in model.requests[0].messages[0].text
-
-
-def test_a_price_blind_bot_sees_no_price() -> None:
     model = ScriptedModel([json.dumps(answer())])
     decide(model, price_blind=True)
     assert "0.45" not in model.requests[0].messages[0].text
-
-
-def test_what_does_not_hold_is_a_failure_with_its_reason() -> None:
-    with pytest.raises(NoAnswer, match="no answer held after 3 repairs"):
-        decide(ScriptedModel(["sixty percent"]))

@@ -59,12 +59,9 @@ def test_what_is_counted_is_counted(by: str, score: float) -> None:
     assert said(by, FIRST, replace(FIRST, id="b")) == LABELS[4]
 
 
-def test_the_ends_of_a_class_belong_to_the_higher_one() -> None:
+def test_the_ends_of_a_class_belong_to_the_higher_one_and_without_a_common_day_there_is_no_overlap() -> None:
     assert said("volume_max_to_min", replace(FIRST, volume_usd=60.0), replace(SECOND, volume_usd=300.0)) == LABELS[1]
     assert said("volume_max_to_min", replace(FIRST, volume_usd=59.0), replace(SECOND, volume_usd=300.0)) == LABELS[0]
-
-
-def test_markets_that_were_never_open_together_have_no_overlap() -> None:
     assert said("time_overlap", FIRST, replace(SECOND, first_on="2025-03-01", last_on="2025-03-09")) == LABELS[0]
 
 
@@ -75,22 +72,19 @@ def test_words_are_weighed_as_scikit_learn_does() -> None:
 
 
 @pytest.mark.parametrize("by", ["volume_max_to_min", "volume_similarity"])
-def test_where_a_volume_is_not_known_there_is_no_label(by: str) -> None:
+def test_where_a_volume_or_every_tag_is_missing_there_is_no_label(by: str) -> None:
     assert said(by, replace(FIRST, volume_usd=None)) == "the venue states no volume of one of the markets"
     assert said(by, replace(FIRST, volume_usd=0.0), replace(SECOND, volume_usd=0.0)) == "neither market was traded"
-    assert said(by, replace(FIRST, volume_usd=0.0)) == LABELS[0]
-
-
-def test_without_tags_there_is_no_label_and_with_those_of_one_none_are_common() -> None:
     assert said("tag_overlap", replace(FIRST, tags=()), replace(SECOND, tags=())) == "neither market has a tag"
-    assert said("tag_overlap", replace(FIRST, tags=())) == LABELS[0]
+    # With nothing on one side nothing is common.
+    assert said(by, replace(FIRST, volume_usd=0.0)) == said("tag_overlap", replace(FIRST, tags=())) == LABELS[0]
 
 
 def test_guesses_are_of_every_label_alike_and_follow_the_seed() -> None:
     rng = random.Random(3)
-    counts = Counter(said("random", rng=rng) for _ in range(500))
+    counts = Counter(said("random", rng=rng) for _ in range(200))
     assert set(counts) == set(LABELS)
-    assert min(counts.values()) > 70
+    assert min(counts.values()) > 25
     assert said("random", rng=random.Random(9)) == said("random", rng=random.Random(9))
 
 

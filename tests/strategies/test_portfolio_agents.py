@@ -17,7 +17,7 @@ ANSWER = {"reasoning": "The news and the price history.", "allocations": {"A_No"
 HELD = {"A_No": 0.25, "B_Yes": 0.5, "CASH": 0.25}
 
 
-def answered(name: str, talker: ScriptedModel, **arguments: object) -> Decision | Abstention:
+def answered(name: str, talker: ScriptedModel, **arguments: object) -> Decision:
     view = view_of()
     context = Context(
         AT,
@@ -28,13 +28,14 @@ def answered(name: str, talker: ScriptedModel, **arguments: object) -> Decision 
         model=lambda _name: talker,
         tools=toolbox(),
     )
-    return load_strategy(spec_of(name, arguments)).decide(context)
+    decision = load_strategy(spec_of(name, arguments)).decide(context)
+    assert isinstance(decision, Decision)
+    return decision
 
 
 def test_one_shot_allocates() -> None:
     model = ScriptedModel([json.dumps(ANSWER)])
     decision = answered("one_shot", model, model="scripted")
-    assert isinstance(decision, Decision)
     assert (weights_of(decision), decision.rationale) == (HELD, "The news and the price history.")
     assert "512_Yes" in model.requests[0].messages[0].text
 
@@ -44,7 +45,6 @@ def test_a_tool_agent_allocates_after_its_research_and_hands_in_what_holds() -> 
     script: list[Turn] = [*RESEARCHED, ("final_answer", wrong), ("final_answer", ANSWER)]
     model = ScriptedModel(script)
     decision = answered("tool_agent", model, model="scripted")
-    assert isinstance(decision, Decision)
     assert weights_of(decision) == HELD
     assert any("both sides of market" in message.text for message in model.requests[-1].messages)
     schema = next(tool for tool in model.requests[-1].tools if tool.name == "final_answer")
@@ -56,7 +56,6 @@ def test_a_tool_agent_allocates_after_its_research_and_hands_in_what_holds() -> 
 def test_a_report_becomes_an_allocation_without_prices_being_shown_again() -> None:
     model = ScriptedModel(["Hold half of B.", json.dumps(ANSWER)])
     decision = answered("deep_research", model, model="perplexity/sonar-deep-research", extract_model="scripted")
-    assert isinstance(decision, Decision)
     assert weights_of(decision) == HELD
     assert "0.6" in model.requests[0].messages[0].text and "0.6" not in model.requests[1].messages[0].text
 
@@ -68,7 +67,6 @@ def test_samples_are_pooled_by_their_mean() -> None:
         for weights, chance in zip(said, (0.2, 0.4, 0.9), strict=True)
     ]
     decision = answered("ensemble", ScriptedModel(script), model="scripted", samples=3)
-    assert isinstance(decision, Decision)
     assert weights_of(decision) == {"A_Yes": 0.2, "B_No": 0.2, "CASH": 0.6}
     assert decision.forecasts == (Forecast("A", pytest.approx(0.5)),)
     assert decision.notes == ("3 of 3 samples",)

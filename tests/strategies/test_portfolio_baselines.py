@@ -65,14 +65,14 @@ def test_market_favourite_holds_the_dearest_side_and_ties_go_to_the_first() -> N
 
 def test_random_weights_follow_from_the_seed_and_spread_evenly() -> None:
     assert held("random_weights", PRICES, "x") == held("random_weights", PRICES, "x")
-    drawn = [held("random_weights", PRICES, str(number)) for number in range(800)]
+    drawn = [held("random_weights", PRICES, str(number)) for number in range(400)]
     cash = [weights["CASH"] for weights in drawn]
     # Dirichlet(1, 1, 1, 1): each part has the mean 1/4 and the variance 3/80.
-    assert sum(cash) / 800 == pytest.approx(0.25, abs=4 * (3 / 80 / 800) ** 0.5)
+    assert sum(cash) / 400 == pytest.approx(0.25, abs=4 * (3 / 80 / 400) ** 0.5)
     for name in ("A", "B", "C"):
         yes = sum(f"{name}_Yes" in weights for weights in drawn)
-        assert sum(f"{name}_No" in weights for weights in drawn) == 800 - yes
-        assert yes == pytest.approx(400, abs=4 * 200**0.5)
+        assert sum(f"{name}_No" in weights for weights in drawn) == 400 - yes
+        assert yes == pytest.approx(200, abs=4 * 100**0.5)
 
 
 @pytest.mark.parametrize("name", NAMES)

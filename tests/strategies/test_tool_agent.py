@@ -21,16 +21,13 @@ def decide(model: ScriptedModel, *, no_tools: str = "", **arguments: object) -> 
     return strategy.decide(seen)
 
 
-def test_an_agent_looks_things_up_and_decides() -> None:
-    decision = decide(ScriptedModel([*RESEARCHED, GOOD]))
-    assert isinstance(decision, Decision)
-    assert decision.notes == ()
-
-
-def test_the_recipe_says_how_much_is_looked_up() -> None:
-    decision = decide(ScriptedModel([GOOD]), min_searches=0, min_pages=0)
-    assert isinstance(decision, Decision)
-    assert decision.notes == ()
+def test_an_agent_looks_up_as_much_as_the_recipe_says_and_decides() -> None:
+    for decision in (
+        decide(ScriptedModel([*RESEARCHED, GOOD])),
+        decide(ScriptedModel([GOOD]), min_searches=0, min_pages=0),
+    ):
+        assert isinstance(decision, Decision)
+        assert decision.notes == ()
 
 
 def test_the_recipe_says_how_many_steps_there_are() -> None:

@@ -84,15 +84,12 @@ def test_a_part_that_does_not_exist_is_a_sentence(part: object) -> None:
     assert said.endswith("the page has parts 1 to 4.")
 
 
-def test_focus_shows_the_passages_that_matter_first() -> None:
-    site = Site(html(LONG + "<p>Turnout in Ruritania was 61 percent.</p>" + LONG))
-    lines = tool(site)(URL, 1, "turnout in Ruritania").splitlines()
+def test_focus_shows_the_passages_that_matter_first_or_says_that_there_are_none() -> None:
+    visit = tool(Site(html(LONG + "<p>Turnout in Ruritania was 61 percent.</p>" + LONG)))
+    lines = visit(URL, 1, "turnout in Ruritania").splitlines()
     assert lines[2] == "Turnout in Ruritania was 61 percent."
     assert "best passages first" in lines[-1]
-
-
-def test_focus_on_what_the_page_does_not_mention_says_so() -> None:
-    assert "[nothing on the page has these words" in tool(Site(html(LONG)))(URL, 1, "zebra")
+    assert "[nothing on the page has these words" in visit(URL, 1, "zebra")
 
 
 def test_a_pdf_and_a_plain_text_are_read() -> None:
@@ -244,7 +241,4 @@ def test_the_tool_is_a_plain_typed_function_with_its_arguments_described() -> No
     made = make_visit_webpage()
     assert inspect.signature(made) == inspect.signature(visit_webpage)
     assert all(f"{name}:" in (inspect.getdoc(made) or "") for name in ("url", "part", "focus", "links"))
-
-
-def test_the_names_it_promises_are_there() -> None:
     assert all(hasattr(module, name) for name in module.__all__)

@@ -108,21 +108,10 @@ def test_an_empty_query_is_an_error_and_asks_nobody(query: str) -> None:
     assert provider.queries == []
 
 
-def test_a_failing_provider_is_followed_by_the_next() -> None:
-    first = ScriptedProvider(failure=SearchFailed("first gave up"))
-    assert "news.example" in asked(first, ScriptedProvider([result()]))
-
-
-def test_where_all_fail_the_error_is_one_sentence_that_names_each() -> None:
+def test_where_all_fail_the_error_is_one_sentence_that_names_each_and_finding_nothing_is_none() -> None:
     text = asked(*(ScriptedProvider(failure=SearchFailed(f"{name} gave up")) for name in ("one", "two")))
     assert text == "error: nothing was found out: one gave up; two gave up"
-
-
-def test_no_provider_is_an_error() -> None:
     assert asked().startswith("error:")
-
-
-def test_no_results_of_a_provider_that_means_it_are_no_error() -> None:
     assert asked(ScriptedProvider()) == 'no results for "who wins"; try other words'
 
 
@@ -152,20 +141,14 @@ def test_the_markets_own_site_and_its_mirrors_are_dropped_and_counted(url: str) 
 )
 def test_a_site_that_only_looks_like_a_blocked_one_is_shown(url: str) -> None:
     assert url in asked(ScriptedProvider([result(url)]))
-
-
-def test_a_recipe_may_unblock_everything() -> None:
-    policy = SearchPolicy(blocked_domains=frozenset())
-    assert "polymarket" in asked(ScriptedProvider([result("https://polymarket.com/x")]), policy=policy)
+    # A recipe may unblock everything.
+    blocked = ScriptedProvider([result("https://polymarket.com/x")])
+    assert "polymarket" in asked(blocked, policy=SearchPolicy(blocked_domains=frozenset()))
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "ftp://a.example/", "https://a.example/\nurl: x", "http://["])
 def test_an_address_that_is_none_is_dropped(url: str) -> None:
     assert "no results" in asked(ScriptedProvider([result(url)]))
-
-
-def test_an_address_is_shown_once() -> None:
-    assert asked(ScriptedProvider([result(), result()])).startswith("1 results")
 
 
 def test_a_replay_drops_what_is_undated_or_later_and_counts_it() -> None:
@@ -176,6 +159,8 @@ def test_a_replay_drops_what_is_undated_or_later_and_counts_it() -> None:
     assert "a.example" not in text
     assert "b.example" not in text
     assert trace.steps[0].dropped == {"without a provable date": 1, "later than the replay's instant": 1}
+    with pytest.raises(ValueError, match="time zone"):
+        SearchPolicy(before=NOW.replace(tzinfo=None))
 
 
 def test_a_replay_never_asks_a_provider_that_does_not_date_its_results() -> None:
@@ -193,23 +178,24 @@ def test_providers_that_date_nothing_can_be_refused_before_any_call() -> None:
     assert undated.queries == []
 
 
-def test_where_everything_was_dropped_the_next_provider_is_asked() -> None:
-    first = ScriptedProvider([result("https://polymarket.com/x")])
+@pytest.mark.parametrize(
+    "first",
+    [ScriptedProvider(failure=SearchFailed("gave up")), ScriptedProvider([result("https://polymarket.com/x")])],
+    ids=["failed", "dropped"],
+)
+def test_where_one_provider_gives_nothing_the_next_is_asked(first: ScriptedProvider) -> None:
     assert "news.example" in asked(first, ScriptedProvider([result()]))
 
 
-def test_a_search_is_traced_with_its_results_and_its_cost() -> None:
+@pytest.mark.parametrize("usd", [0.01, None])
+def test_a_search_is_traced_with_its_results_and_its_cost(usd: float | None) -> None:
     trace = Recorder()
-    asked(ScriptedProvider([result()]), trace=trace)
+    # An address is shown once.
+    text = asked(ScriptedProvider([result(), result()], usd_per_call=usd), trace=trace)
+    assert text.startswith("1 results")
     step = trace.steps[0]
-    assert (step.query, step.cost_usd) == ("who wins", 0.01)
+    assert (step.query, step.cost_usd) == ("who wins", usd)
     assert step.results == (SearchHit("A title", "https://news.example/a", "2026-01-04T12:00Z", "scripted"),)
-
-
-def test_an_unknown_cost_is_unknown_and_not_zero() -> None:
-    trace = Recorder()
-    asked(ScriptedProvider([result()], usd_per_call=None), trace=trace)
-    assert trace.steps[0].cost_usd is None
 
 
 def test_a_call_is_reserved_and_settled_and_a_spent_budget_stops_it() -> None:
@@ -255,11 +241,6 @@ def test_a_failing_provider_rests_longer_and_longer() -> None:
         now[0] += rests[-1] + 1.0
     assert rests == [5.0, 10.0, 20.0]
     assert len(inner.queries) == 3
-
-
-def test_an_instant_without_a_zone_is_refused() -> None:
-    with pytest.raises(ValueError, match="time zone"):
-        SearchPolicy(before=NOW.replace(tzinfo=None))
 
 
 def test_an_address_that_was_told_before_is_told_without_its_snippet() -> None:

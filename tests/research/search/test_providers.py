@@ -154,27 +154,18 @@ def test_a_body_without_end_does_not_keep_its_thread_beyond_the_deadline() -> No
     assert body.closed.wait(20.0)
 
 
+Make = Callable[[SearchHttp], SearchProvider]
+
+
+def maker_of(name: str) -> Make:
+    return lambda http: HttpSearch(name, clock, OWN_URLS[name], KEY, http=http)
+
+
 def searxng(http: SearchHttp) -> SearchProvider:
     return HttpSearch("searxng", clock, "http://127.0.0.1:8080/", usd_per_call=0.0, http=http)
 
 
-def brave(http: SearchHttp) -> SearchProvider:
-    return HttpSearch("brave", clock, OWN_URLS["brave"], KEY, http=http)
-
-
-def tavily(http: SearchHttp) -> SearchProvider:
-    return HttpSearch("tavily", clock, OWN_URLS["tavily"], KEY, http=http)
-
-
-def exa(http: SearchHttp) -> SearchProvider:
-    return HttpSearch("exa", clock, OWN_URLS["exa"], KEY, http=http)
-
-
-def serper(http: SearchHttp) -> SearchProvider:
-    return HttpSearch("serper", clock, OWN_URLS["serper"], KEY, http=http)
-
-
-Make = Callable[[SearchHttp], SearchProvider]
+brave, tavily, exa, serper = map(maker_of, ("brave", "tavily", "exa", "serper"))
 ALL: list[tuple[Make, dict[str, Any]]] = [
     (searxng, SEARXNG),
     (brave, BRAVE),
@@ -210,36 +201,25 @@ def test_a_key_travels_in_a_header_only(make: Make, payload: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize(
-    ("make", "payload", "said"),
+    ("make", "payload", "until", "since"),
     [
-        (brave, BRAVE, "freshness=2000-01-01to2026-01-06"),
-        (tavily, TAVILY, '"end_date":"2026-01-06"'),
-        (exa, EXA, '"endPublishedDate":"2026-01-06T09:00:00.000Z"'),
-        (serper, SERPER, '"tbs":"cdr:1,cd_max:1/6/2026"'),
+        (searxng, SEARXNG, "", "time_range=month"),
+        (brave, BRAVE, "freshness=2000-01-01to2026-01-06", "freshness=2026-01-06to2026-01-09"),
+        (tavily, TAVILY, '"end_date":"2026-01-06"', '"start_date":"2026-01-06"'),
+        (exa, EXA, '"endPublishedDate":"2026-01-06T09:00:00.000Z"', '"startPublishedDate":"2026-01-06T09:00:00.000Z"'),
+        (serper, SERPER, '"tbs":"cdr:1,cd_max:1/6/2026"', '"tbs":"cdr:1,cd_min:1/6/2026"'),
     ],
 )
-def test_a_replay_asks_for_nothing_later_where_it_can(make: Make, payload: dict[str, Any], said: str) -> None:
-    seen: list[httpx.Request] = []
-    make(answering(payload, seen)).search("q", before=BEFORE, count=8)
-    assert said in f"{seen[0].url}{seen[0].content.decode()}"
-
-
-@pytest.mark.parametrize(
-    ("make", "payload", "said"),
-    [
-        (searxng, SEARXNG, "time_range=month"),
-        (brave, BRAVE, "freshness=2026-01-06to2026-01-09"),
-        (tavily, TAVILY, '"start_date":"2026-01-06"'),
-        (exa, EXA, '"startPublishedDate":"2026-01-06T09:00:00.000Z"'),
-        (serper, SERPER, '"tbs":"cdr:1,cd_min:1/6/2026"'),
-    ],
-)
-def test_nothing_earlier_is_asked_for_where_somebody_wants_it(make: Make, payload: dict[str, Any], said: str) -> None:
+def test_nothing_later_is_asked_for_in_a_replay_and_nothing_earlier_where_somebody_wants_it(
+    make: Make, payload: dict[str, Any], until: str, since: str
+) -> None:
     # As each provider's documents of its search name it.
     seen: list[httpx.Request] = []
     provider = make(answering(payload, seen))
+    provider.search("q", before=BEFORE, count=8)
     provider.search("q", before=None, count=8, **asked_after(BEFORE, provider))
-    assert said in f"{seen[0].url}{seen[0].content.decode()}"
+    for request, said in zip(seen, (until, since), strict=True):
+        assert said in f"{request.url}{request.content.decode()}"
 
 
 @pytest.mark.parametrize("status", [301, 401, 403, 429, 500])
@@ -274,6 +254,9 @@ def test_exa_says_what_a_call_cost_and_others_are_told() -> None:
     assert brave(answering(BRAVE)).search("q", before=None, count=8).cost_usd is None
     priced = HttpSearch("brave", clock, OWN_URLS["brave"], KEY, usd_per_call=0.005, http=answering(BRAVE))
     assert priced.search("q", before=None, count=8).cost_usd == 0.005
+    # A discount is believed.
+    priced = HttpSearch("exa", clock, OWN_URLS["exa"], KEY, usd_per_call=0.5, http=answering(EXA))
+    assert priced.search("q", before=None, count=8).cost_usd == 0.007
 
 
 @pytest.mark.parametrize("total", [0, 1e-15, -1.0, 10**400, None, "0.01", float("nan")])
@@ -287,11 +270,6 @@ def test_a_search_that_says_it_cost_next_to_nothing_holds_a_limit_at_its_known_p
     with pytest.raises(BudgetSpent, match="the decision's limit of"):
         search("three")
     assert meter.spent().usd == pytest.approx(0.02)
-
-
-def test_a_discount_on_a_search_is_believed() -> None:
-    provider = HttpSearch("exa", clock, OWN_URLS["exa"], KEY, usd_per_call=0.5, http=answering(EXA))
-    assert provider.search("q", before=None, count=8).cost_usd == 0.007
 
 
 class Misbehaving(BaseHTTPRequestHandler):

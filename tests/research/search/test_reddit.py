@@ -1,21 +1,19 @@
 """Reddit as a search provider: an app's token, posts with their instants, and what is left out."""
 
 import base64
-import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 from predibot.tools.web_search import SearchPolicy, find_news
 
 from predibot.errors import UsageError
 from predibot.research.search.open_provider import open_provider
-from predibot.research.search.provider import SearchFailed, SearchProvider
+from predibot.research.search.provider import SearchFailed
+from predibot.research.search.providers.http_providers import SearchHttp
+from predibot.research.search.providers.reddit_provider import RedditSearch
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
 KEY = "an-app:its-planted-secret"
@@ -43,70 +41,41 @@ def listing(*children: object) -> dict[str, Any]:
     return {"kind": "Listing", "data": {"after": None, "dist": len(children), "children": list(children)}}
 
 
-class Asked:
-    """A server in Reddit's place, and what it was asked: method, path, fields, authorization and agent."""
+class Reddit:
+    """What stands in Reddit's place, and what it was asked: method, path, fields, authorization and agent."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, dict[str, list[str]], str, str]] = []
         self.token: tuple[int, object] = (200, TOKEN)
         self.found: tuple[int, object] = (200, listing())
-        self.url = ""
+        self.hosts: list[str] = []
 
-
-@contextmanager
-def serving() -> Iterator[Asked]:
-    asked = Asked()
-
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            length = int(self.headers.get("content-length") or 0)
-            path, _, query = self.path.partition("?")
-            fields = parse_qs(self.rfile.read(length).decode() or query)
-            authorization, agent = self.headers.get("authorization") or "", self.headers.get("user-agent") or ""
-            asked.requests.append((self.command, path, fields, authorization, agent))
-            status, content = asked.token if path == "/api/v1/access_token" else asked.found
-            body = json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST = answer
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    asked.url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
-        yield asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        fields = parse_qs(request.content.decode() or request.url.query.decode())
+        authorization, agent = request.headers["authorization"], request.headers["user-agent"]
+        self.requests.append((request.method, request.url.path, fields, authorization, agent))
+        self.hosts.append(request.url.host)
+        status, content = self.token if request.url.path == "/api/v1/access_token" else self.found
+        return httpx.Response(status, json=content)
 
 
 @pytest.fixture
-def reddit() -> Iterator[Asked]:
-    with serving() as asked:
-        yield asked
+def reddit() -> Reddit:
+    return Reddit()
 
 
-def provider_at(reddit: Asked) -> SearchProvider:
-    """Return the provider as a recipe with a base URL opens it."""
-    return open_provider("reddit", clock=lambda: NOW, key=KEY, base_url=reddit.url)
+def provider_at(reddit: Reddit) -> RedditSearch:
+    return RedditSearch(lambda: NOW, KEY, http=SearchHttp(transport=httpx.MockTransport(reddit.answer)))
 
 
-def test_an_app_gets_a_token_once_and_asks_with_it(reddit: Asked) -> None:
+def test_an_app_gets_a_token_once_and_asks_with_it(reddit: Reddit) -> None:
     reddit.found = (200, listing(post("Rates", NOW - timedelta(days=1))))
     provider = provider_at(reddit)
     found = [provider.search("rate cut", before=NOW, count=5) for _ in range(2)]
     assert [(method, path) for method, path, *_ in reddit.requests] == [
         ("POST", "/api/v1/access_token"), ("GET", "/search"), ("GET", "/search"),
     ]  # fmt: skip
+    assert reddit.hosts == ["www.reddit.com", "oauth.reddit.com", "oauth.reddit.com"]
     _, _, form, basic, agent = reddit.requests[0]
     assert form == {"grant_type": ["client_credentials"]}
     assert basic == f"Basic {base64.b64encode(KEY.encode()).decode()}"
@@ -119,7 +88,7 @@ def test_an_app_gets_a_token_once_and_asks_with_it(reddit: Asked) -> None:
     assert (result.published_at, found[0].cost_usd) == (NOW - timedelta(days=1), 0.0)
 
 
-def test_a_post_is_of_its_last_edit_and_later_ones_are_left_out_before_they_are_counted(reddit: Asked) -> None:
+def test_a_post_is_of_its_last_edit_and_later_ones_are_left_out_before_they_are_counted(reddit: Reddit) -> None:
     old, late = NOW - timedelta(days=3), NOW - timedelta(hours=1)
     reddit.found = (
         200,
@@ -136,10 +105,12 @@ def test_a_post_is_of_its_last_edit_and_later_ones_are_left_out_before_they_are_
     ]
 
 
-def test_a_window_is_widened_to_what_reddit_knows(reddit: Asked) -> None:
-    provider = open_provider("reddit", clock=lambda: NOW, key=KEY, base_url=reddit.url)
+def test_a_window_is_widened_to_what_reddit_knows(reddit: Reddit) -> None:
+    provider = open_provider("reddit", clock=lambda: NOW, key=KEY, base_url="http://mine.example/")
+    provider.http = provider_at(reddit).http  # type: ignore[attr-defined]  # of Reddit's provider
     provider.search("q", before=NOW, count=3, after=NOW - timedelta(days=3))  # type: ignore[call-arg]  # it takes one
     assert reddit.requests[1][2]["t"] == ["week"]
+    assert reddit.hosts == ["mine.example"] * 2
 
 
 @pytest.mark.parametrize(
@@ -153,7 +124,7 @@ def test_a_window_is_widened_to_what_reddit_knows(reddit: Asked) -> None:
         "text",
     ],
 )
-def test_what_is_no_post_of_reddit_is_left_out(reddit: Asked, child: object) -> None:
+def test_what_is_no_post_of_reddit_is_left_out(reddit: Reddit, child: object) -> None:
     reddit.found = (200, listing(child))
     assert provider_at(reddit).search("q", before=None, count=3).results == ()
 
@@ -167,7 +138,7 @@ def test_what_is_no_post_of_reddit_is_left_out(reddit: Asked, child: object) -> 
         ((200, TOKEN), (200, {"kind": "Listing"}), "something else than its format says"),
     ],
 )
-def test_a_fault_is_told_without_the_key(reddit: Asked, token: Any, found: Any, said: str) -> None:
+def test_a_fault_is_told_without_the_key(reddit: Reddit, token: Any, found: Any, said: str) -> None:
     reddit.token, reddit.found = token, found
     with pytest.raises(SearchFailed, match=said) as caught:
         provider_at(reddit).search("q", before=None, count=3)
@@ -183,7 +154,7 @@ def test_a_key_that_is_not_id_and_secret_is_refused_and_not_shown(key: str) -> N
         open_provider("reddit", clock=lambda: NOW)
 
 
-def test_posts_of_a_window_are_news_of_a_market(reddit: Asked) -> None:
+def test_posts_of_a_window_are_news_of_a_market(reddit: Reddit) -> None:
     reddit.found = (200, listing(post("In it", NOW - timedelta(days=2)), post("Too old", NOW - timedelta(days=9))))
     policy = SearchPolicy(before=NOW - timedelta(days=1), after=NOW - timedelta(days=3), count=10)
     (item,) = find_news([provider_at(reddit)], "q", policy)

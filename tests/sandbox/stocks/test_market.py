@@ -25,12 +25,14 @@ def returns(history: StockHistory) -> np.ndarray:
     return np.diff(np.log(history.company_value))
 
 
-def test_the_order_of_questions_changes_nothing(market: StockMarket) -> None:
+def test_the_order_of_questions_changes_nothing_and_another_seed_everything(market: StockMarket) -> None:
     other = StockMarket.from_seed(3, start=START, days=520)
     for ticker in reversed(EVERY):
         again, history = other.history(ticker), market.history(ticker)
         assert np.array_equal(again.close, history.close)
         assert again.actions == history.actions
+    another = StockMarket.from_seed(4, start=START, days=520)
+    assert not np.array_equal(another.history("AAPL").close, market.history("AAPL").close)
 
 
 def test_a_longer_market_begins_with_the_shorter_one(market: StockMarket) -> None:
@@ -40,11 +42,6 @@ def test_a_longer_market_begins_with_the_shorter_one(market: StockMarket) -> Non
         for name in ("days", "open", "high", "low", "close", "volume", "company_value", "is_traded"):
             assert np.array_equal(getattr(whole, name)[:300], getattr(part, name)), (ticker, name)
         assert tuple(each for each in whole.actions if each.on <= part.days[-1]) == part.actions
-
-
-def test_another_seed_is_another_market(market: StockMarket) -> None:
-    other = StockMarket.from_seed(4, start=START, days=520)
-    assert not np.array_equal(other.history("AAPL").close, market.history("AAPL").close)
 
 
 def test_nothing_that_becomes_known_later_is_in_a_price(market: StockMarket) -> None:
@@ -59,7 +56,6 @@ def test_nothing_that_becomes_known_later_is_in_a_price(market: StockMarket) -> 
 
 
 def market_close(day: date) -> datetime:
-
     return datetime(day.year, day.month, day.day, 21, tzinfo=UTC)
 
 
@@ -71,15 +67,20 @@ def test_companies_of_a_sector_move_together_and_all_with_the_index(market: Stoc
     assert np.std(path["SPY"]) < min(np.std(path[ticker]) for ticker in DEFAULT_TICKERS)
 
 
-def test_every_price_lies_between_low_and_high(market: StockMarket) -> None:
+def test_every_price_lies_between_low_and_high_and_an_index_is_neither_split_halted_nor_delisted(
+    market: StockMarket,
+) -> None:
     for ticker in EVERY:
         history = market.history(ticker)
         assert np.all(history.low > 0.0)
         assert np.all(history.low <= np.minimum(history.open, history.close))
         assert np.all(history.high >= np.maximum(history.open, history.close))
+        if ticker in INDICES:
+            assert history.is_traded.all()
+            assert {each.kind for each in history.actions} == {"dividend"}
 
 
-def test_raw_closes_with_their_actions_grow_as_the_company_does(market: StockMarket) -> None:
+def test_raw_closes_with_their_actions_and_adjusted_ones_grow_as_the_company_does(market: StockMarket) -> None:
     for ticker in EVERY:
         history = market.history(ticker)
         growth = np.ones(len(history.days))
@@ -93,11 +94,6 @@ def test_raw_closes_with_their_actions_grow_as_the_company_does(market: StockMar
         held = np.cumprod(growth) * history.company_value[0]
         # Closes are rounded to 1/100 of a cent.
         assert np.allclose(held, history.company_value, rtol=1e-3), ticker
-
-
-def test_an_adjusted_close_grows_as_the_company_does(market: StockMarket) -> None:
-    for ticker in EVERY:
-        history = market.history(ticker)
         adjusted = history.adjusted_close()
         last = np.flatnonzero(history.is_traded)[-1]
         assert adjusted[last] == history.close[last]
@@ -121,13 +117,6 @@ def test_there_are_splits_dividends_halts_and_delistings() -> None:
         )
         halts += int((~history.is_traded[:ended]).sum())
     assert halts > 0
-
-
-def test_an_index_is_neither_split_nor_halted_nor_delisted(market: StockMarket) -> None:
-    for ticker in INDICES:
-        history = market.history(ticker)
-        assert history.is_traded.all()
-        assert {each.kind for each in history.actions} == {"dividend"}
 
 
 def test_an_index_grows_as_its_members_together_do() -> None:
@@ -225,11 +214,8 @@ def test_every_kind_of_news_is_there_and_most_rumours_are_right(market: StockMar
 
 
 @pytest.mark.parametrize("ticker", ["", "aapl", "../X", "A B", "A" * 20, "A/B"])
-def test_what_names_no_file_is_no_ticker(ticker: str) -> None:
+def test_what_names_no_file_is_no_ticker_and_a_market_has_a_day(ticker: str) -> None:
     with pytest.raises(ValueError, match="a ticker is capital letters"):
         check_ticker(ticker)
-
-
-def test_a_market_without_a_day_is_refused() -> None:
     with pytest.raises(ValueError, match="1 trading day or more, got 0"):
         StockMarket.from_seed(1, start=START, days=0)

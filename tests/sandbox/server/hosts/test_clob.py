@@ -40,31 +40,23 @@ def history(clob: httpx.Client, **params: Any) -> Any:
     return clob.get("/prices-history", params=params).json()["history"]
 
 
-def test_the_time_is_that_of_the_servers_own_clock(clob: httpx.Client) -> None:
-    assert clob.get("/time").json() == NOW
-
-
-def test_the_best_prices_of_a_book_are_last(clob: httpx.Client, tokens: tuple[str, str]) -> None:
-    book = clob.get("/book", params={"token_id": tokens[0]}).json()
+def test_the_best_prices_of_a_book_are_last_and_the_book_of_no_mirrors_that_of_yes(
+    clob: httpx.Client, tokens: tuple[str, str]
+) -> None:
+    book, no = (clob.get("/book", params={"token_id": token}).json() for token in tokens)
     bids, asks = ([float(level["price"]) for level in book[side]] for side in ("bids", "asks"))
     assert bids == sorted(bids)
     assert asks == sorted(asks, reverse=True)
     assert bids[-1] < asks[-1]
     assert book["timestamp"] == str(NOW * 1000)
     assert all(isinstance(level["size"], str) and float(level["size"]) > 0 for level in book["bids"])
-
-
-def test_the_book_of_no_mirrors_that_of_yes(clob: httpx.Client, tokens: tuple[str, str]) -> None:
-    yes, no = (clob.get("/book", params={"token_id": token}).json() for token in tokens)
-    mirrored = [(round(1 - float(level["price"]), 6), level["size"]) for level in yes["asks"]]
+    mirrored = [(round(1 - float(level["price"]), 6), level["size"]) for level in book["asks"]]
     assert [(float(level["price"]), level["size"]) for level in no["bids"]] == mirrored
-
-
-def test_the_midpoint_lies_between_the_best_prices(clob: httpx.Client, tokens: tuple[str, str]) -> None:
-    book = clob.get("/book", params={"token_id": tokens[0]}).json()
-    middle = (float(book["bids"][-1]["price"]) + float(book["asks"][-1]["price"])) / 2
+    middle = (bids[-1] + asks[-1]) / 2
     mids = [float(clob.get("/midpoint", params={"token_id": token}).json()["mid"]) for token in tokens]
     assert mids == [pytest.approx(middle), pytest.approx(1 - middle)]
+    # The time is that of the server's own clock.
+    assert clob.get("/time").json() == NOW
 
 
 def test_a_book_that_does_not_exist_is_404_and_a_missing_token_400(clob: httpx.Client, settled_token: str) -> None:
@@ -74,15 +66,12 @@ def test_a_book_that_does_not_exist_is_404_and_a_missing_token_400(clob: httpx.C
     assert clob.get("/book").status_code == 400
 
 
-def test_several_books_are_asked_for_by_post_only(clob: httpx.Client, tokens: tuple[str, str]) -> None:
+def test_up_to_five_hundred_books_are_asked_for_by_post_only(clob: httpx.Client, tokens: tuple[str, str]) -> None:
     asked = [{"token_id": tokens[1]}, {"token_id": "12345"}, {"token_id": tokens[0]}]
     books = clob.post("/books", json=asked).json()
     assert [book["asset_id"] for book in books] == [tokens[1], tokens[0]]
     assert books[1] == clob.get("/book", params={"token_id": tokens[0]}).json()
     assert clob.get("/books", params={"token_id": tokens[0]}).status_code == 400
-
-
-def test_more_than_five_hundred_books_are_refused(clob: httpx.Client, tokens: tuple[str, str]) -> None:
     assert clob.post("/books", json=[{"token_id": tokens[0]}] * 500).status_code == 200
     assert clob.post("/books", json=[{"token_id": tokens[0]}] * 501).status_code == 400
     assert clob.post("/books", content=b"[1]").status_code == 400
@@ -117,11 +106,10 @@ def test_one_m_is_a_month_and_needs_a_coarser_fidelity(clob: httpx.Client, token
     "params",
     [{}, {"market": "1"}, {"market": "1", "interval": "1y"}, {"market": "1", "startTs": "x"}, {"interval": "1d"}],
 )
-def test_a_history_asked_for_wrongly_is_400(clob: httpx.Client, params: dict[str, str]) -> None:
+def test_a_history_asked_for_wrongly_is_400_and_that_of_an_unknown_token_empty(
+    clob: httpx.Client, params: dict[str, str]
+) -> None:
     assert clob.get("/prices-history", params=params).status_code == 400
-
-
-def test_an_unknown_token_has_an_empty_history(clob: httpx.Client) -> None:
     assert history(clob, market="12345", interval="max") == []
 
 

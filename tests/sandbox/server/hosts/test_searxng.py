@@ -40,11 +40,20 @@ def test_a_question_finds_the_pages_of_its_event_first(server: SandboxServer, wo
         assert f"/news/{world.names.event_id(number)}-" in first["url"]
 
 
-def test_an_answer_has_searxngs_fields(server: SandboxServer, world: World) -> None:
+def test_an_answer_has_searxngs_fields_and_its_pages_follow_each_other_without_overlap(
+    server: SandboxServer, world: World
+) -> None:
     content = search(server, q=question(world)).json()
     assert content["query"] == question(world)
     assert {"results", "answers", "corrections", "infoboxes", "suggestions", "unresponsive_engines"} <= content.keys()
-    assert {"url", "title", "content", "publishedDate", "engine", "score"} <= content["results"][0].keys()
+    first = content["results"]
+    assert {"url", "title", "content", "publishedDate", "engine", "score"} <= first[0].keys()
+    second = rows(server, q=question(world), pageno="2")
+    assert len(first) == 10
+    assert not {row["url"] for row in first} & {row["url"] for row in second}
+    # Snippets never state a number of a page, and what matches nothing finds nothing.
+    assert all("percent" not in row["content"] for row in first)
+    assert rows(server, q="zzyzx quantum herring") == []
 
 
 def test_every_dated_result_is_from_before_the_servers_clock_and_leads_to_a_page(
@@ -56,20 +65,6 @@ def test_every_dated_result_is_from_before_the_servers_clock_and_leads_to_a_page
     assert max(dates) <= SANDBOX_OPENS_AT
     news = [row["url"] for row in found if "/news/" in row["url"]]
     assert all(httpx.get(url, trust_env=False).status_code == 200 for url in news)
-
-
-def test_snippets_never_state_a_number_of_a_page(server: SandboxServer, world: World) -> None:
-    assert all("percent" not in row["content"] for row in rows(server, q=question(world)))
-
-
-def test_pages_follow_each_other_without_overlap(server: SandboxServer, world: World) -> None:
-    first, second = ({row["url"] for row in rows(server, q=question(world), pageno=number)} for number in ("1", "2"))
-    assert len(first) == 10
-    assert not first & second
-
-
-def test_what_matches_nothing_finds_nothing(server: SandboxServer) -> None:
-    assert rows(server, q="zzyzx quantum herring") == []
 
 
 @pytest.mark.parametrize(

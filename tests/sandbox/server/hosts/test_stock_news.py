@@ -35,11 +35,13 @@ def test_a_search_for_a_stock_finds_its_stories_newest_first(server: SandboxServ
         assert [minute_of(each.published_at) for each in results if each.published_at] == [
             each.minute for each in stories[::-1][:10]
         ]
+    # An index has none.
+    assert found(server, "SPY") == ()
 
 
 def test_every_day_of_a_window_of_two_days_has_news_of_some_stock(world: World) -> None:
     with SandboxServer(world, now=SANDBOX_OPENS_AT) as server:
-        for after in range(0, 100, 9):
+        for after in range(0, 100, 18):
             server.now = SANDBOX_OPENS_AT + timedelta(days=after, hours=9)
             first, last = server.now - timedelta(days=3), server.now - timedelta(days=1)
             shown = [each for ticker in DEFAULT_TICKERS for each in found(server, ticker)]
@@ -49,7 +51,7 @@ def test_every_day_of_a_window_of_two_days_has_news_of_some_stock(world: World) 
 
 
 def test_a_story_leads_to_a_page_that_says_when_it_was_published(server: SandboxServer) -> None:
-    for result in found(server, "AAPL"):
+    for result in found(server, "AAPL", 3):
         page = httpx.get(result.url, trust_env=False)
         assert page.status_code == 200
         assert result.published_at is not None
@@ -70,7 +72,7 @@ def test_what_is_no_story_is_no_page(server: SandboxServer, slug: str) -> None:
     assert httpx.get(f"{server.search_url}/news/{slug}", trust_env=False).status_code == 404
 
 
-@pytest.mark.parametrize("days", [-400, -20, 0, 40, 500])
+@pytest.mark.parametrize("days", [-400, 0, 500])
 def test_an_altered_future_changes_no_byte_of_any_answer(days: int) -> None:
     instant = SANDBOX_OPENS_AT + timedelta(days=days, minutes=13)
     worlds = World.from_seed(7, events=5), World.from_seed(7, events=5, altered_after=instant)
@@ -82,7 +84,3 @@ def test_an_altered_future_changes_no_byte_of_any_answer(days: int) -> None:
         )
         assert one == other
         assert (b"/news/" in one) == (ticker != "SPY")
-
-
-def test_an_index_has_no_news(server: SandboxServer) -> None:
-    assert found(server, "SPY") == ()

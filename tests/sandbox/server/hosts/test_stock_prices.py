@@ -48,10 +48,7 @@ def test_tiingo_answers_the_days_asked_for_oldest_first(stocks: httpx.Client) ->
     assert len(dates) > 18
     raw = {"date", "open", "high", "low", "close", "volume", "divCash", "splitFactor"}
     assert set(rows[0]) == raw | {"adjOpen", "adjHigh", "adjLow", "adjClose", "adjVolume"}
-
-
-def test_tiingo_answers_the_latest_day_where_no_date_is_asked_for(stocks: httpx.Client) -> None:
-    # It is noon of a Monday.
+    # It is noon of a Monday, and no date is asked for.
     assert [row["date"][:10] for row in tiingo(stocks, "ko")] == ["2026-01-02"]
 
 
@@ -77,7 +74,7 @@ def test_both_say_the_same(stocks: httpx.Client) -> None:
 
 def test_an_adjusted_close_has_no_action_in_it_that_is_still_to_come(world: World) -> None:
     with asking(world, SANDBOX_OPENS_AT) as (server, client):
-        for after in range(0, 100, 12):
+        for after in range(0, 100, 24):
             server.now = SANDBOX_OPENS_AT + timedelta(days=after)
             for ticker in ("AAPL", "JNJ", "SPY"):
                 (last,) = tiingo(client, ticker)
@@ -110,11 +107,8 @@ def test_alpha_vantage_refuses_with_status_200(stocks: httpx.Client, changes: di
     assert (reply.status_code, list(reply.json())) == (200, ["Error Message"])
 
 
-def test_stocks_are_there_for_as_long_as_the_sandbox_is() -> None:
+def test_before_the_first_close_there_is_no_day_and_there_are_some_as_long_as_the_sandbox_is(world: World) -> None:
     assert closing_minute(trading_days(STOCKS_BEGIN_ON, STOCKS_DAYS)[-1]) > minute_of(SANDBOX_ENDS_AT)
-
-
-def test_before_the_first_close_there_is_no_day(world: World) -> None:
     now = datetime.combine(STOCKS_BEGIN_ON, datetime.min.time(), SANDBOX_OPENS_AT.tzinfo) + timedelta(hours=20)
     with asking(world, now) as (_, client):
         assert tiingo(client) == tiingo(client, startDate=str(date.min)) == []
