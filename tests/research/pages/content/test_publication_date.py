@@ -60,12 +60,12 @@ def test_a_later_change_is_what_counts_last() -> None:
     assert date.published.text == "2026-02-01T00:00Z"
 
 
-def test_an_address_with_a_day_in_it_is_a_date_that_was_found() -> None:
-    date = date_of_html("<html><body><p>x</p></body></html>", "http://www.news.example/2026/02/13/vote")
+def test_an_address_with_a_day_in_it_is_a_date_that_was_found_and_a_day_in_the_text_proves_nothing() -> None:
+    bare = "<html><body><p>x</p></body></html>"
+    date = date_of_html(bare, "http://www.news.example/2026/02/13/vote")
     assert (date.confidence, date.published and date.published.text) == ("found", "2026-02-13")
-
-
-def test_a_day_somewhere_in_the_text_proves_nothing() -> None:
+    date = date_of_html(bare, URL)
+    assert (date.confidence, date.latest_at) == ("unknown", None)
     html = "<html><body><p>As of February 13, 2026 all was quiet in town.</p></body></html>"
     assert not date_of_html(html, URL).proves
 
@@ -251,11 +251,6 @@ def test_an_address_does_not_prove_a_page_with_younger_rows() -> None:
     assert not date_of_html(
         page(f"<main><table>{rows}</table></main>"), "http://www.news.example/2026/02/13/polls"
     ).proves
-
-
-def test_a_page_without_any_date_is_unknown() -> None:
-    date = date_of_html("<html><body><p>x</p></body></html>", URL)
-    assert (date.confidence, date.latest_at) == ("unknown", None)
 
 
 @pytest.mark.parametrize(
