@@ -29,13 +29,6 @@ def test_a_limit_doubles_until_it_is_lowered_then_holds_and_grows_by_a_tenth() -
     assert lowered.after("grow", began_at=NOW, now=later, under_way=14).calls == pytest.approx(15.4)
 
 
-def test_a_burst_of_refusals_lowers_a_limit_once() -> None:
-    limit = Limit(20.0)
-    for number in range(20):
-        limit = limit.after("refused", began_at=NOW, now=NOW + number * SECOND, under_way=20)
-    assert limit == Limit(14.0, NOW)
-
-
 def test_calls_that_begin_while_a_limit_is_being_lowered_do_not_lower_it_again() -> None:
     limit = Limit(64.0).after("refused", began_at=NOW, now=NOW, under_way=22)
     for tenth in range(1, 100):
@@ -49,15 +42,16 @@ def test_calls_that_begin_while_a_limit_is_being_lowered_do_not_lower_it_again()
     assert limit.after("refused", began_at=later, now=later, under_way=15).calls == pytest.approx(10.5)
 
 
-def test_what_was_refused_is_what_was_under_way_and_not_what_might_have_been() -> None:
+def test_a_refusal_lowers_to_what_was_under_way_and_late_answers_a_little_and_not_below_four() -> None:
     assert Limit(64.0).after("refused", began_at=NOW, now=NOW, under_way=10).calls == 7.0
     assert Limit(1.0).after("refused", began_at=NOW, now=NOW, under_way=1).calls == 1.0
-
-
-def test_late_answers_lower_a_limit_a_little_and_not_below_four() -> None:
-    assert Limit(20.0).after("slow", began_at=NOW, now=NOW, under_way=20).calls == 18.0
-    assert Limit(4.2).after("slow", began_at=NOW, now=NOW, under_way=4).calls == 4.0
-    assert Limit(2.0).after("slow", began_at=NOW, now=NOW, under_way=2).calls == 2.0
+    for calls, lowered in ((20.0, 18.0), (4.2, 4.0), (2.0, 2.0)):
+        assert Limit(calls).after("slow", began_at=NOW, now=NOW, under_way=int(calls)).calls == lowered
+    # A burst lowers it once.
+    limit = Limit(20.0)
+    for number in range(20):
+        limit = limit.after("refused", began_at=NOW, now=NOW + number * SECOND, under_way=20)
+    assert limit == Limit(14.0, NOW)
 
 
 def rounds(*seconds: float, is_full: bool = True) -> list[str | None]:
@@ -117,6 +111,9 @@ def test_whose_turn_does_not_come_in_time_is_told_and_nothing_is_sent() -> None:
     ):
         pytest.fail("it was let through")
     assert caught.value.tries == 1 and not caught.value.ill
+    # Without a ceiling nobody waits.
+    with Gates().turn("acme", 0.0), Gates().turn("acme", 0.0):
+        pass
 
 
 def test_a_provider_that_refuses_is_asked_by_fewer() -> None:
@@ -142,11 +139,6 @@ def test_a_limit_that_was_lowered_is_obeyed_as_calls_end() -> None:
         second.close()
         with pytest.raises(TryAgain, match="asked by 4 at once, and no turn"), gate.turn(time.monotonic()):
             pytest.fail("it was let through")
-
-
-def test_without_a_ceiling_nobody_waits() -> None:
-    with Gates().turn("acme", 0.0), Gates().turn("acme", 0.0):
-        pass
 
 
 class Away(OwnPermits):

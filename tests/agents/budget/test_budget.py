@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.budget.account import Exact, LimitAccount, MemoryAccount, Standing
+from predibot.agents.budget.account import Exact, LimitAccount, MemoryAccount
 from predibot.agents.budget.budget import Budget, BudgetHeld, BudgetReservation
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent
@@ -162,9 +162,9 @@ def test_no_limit_is_no_limit() -> None:
     assert Budget.of("run", Limits()).inside("bot", Limits()).left() == Limits()
 
 
-@pytest.mark.parametrize("threads", [8])
-def test_agents_at_once_cannot_overshoot_at_any_level(threads: int) -> None:
+def test_agents_at_once_cannot_overshoot_at_any_level() -> None:
     """Each agent reserves $0.10 and uses it; the run has room for 50, each bot for 40."""
+    threads = 8
     run = Budget.of("run", Limits(usd=5.0))
     bots = [run.inside("bot", Limits(usd=4.0)) for _ in range(2)]
     start = threading.Barrier(threads)
@@ -187,35 +187,17 @@ def test_agents_at_once_cannot_overshoot_at_any_level(threads: int) -> None:
     assert all(bot.spent().usd <= 4.0 for bot in bots)
 
 
-class Shared:
-    """An account elsewhere, which another process may fill between two looks."""
+class Shared(MemoryAccount):
+    """Stands for an account elsewhere, which another process may fill between two looks."""
 
-    level: LimitLevel = "day"
-    limits = Limits(usd=1.0)
     is_shared = True
 
     def __init__(self) -> None:
-        self.kept = MemoryAccount("day", self.limits)
-
-    def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
-        return self.kept.try_add(amount, kept=kept)
-
-    def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
-        self.kept.replace(added, by, kept=kept)
-
-    def move_kept(self, amount: Spending) -> None:
-        self.kept.move_kept(amount)
-
-    def standing(self) -> Standing:
-        return self.kept.standing()
-
-    def spent(self) -> Spending:
-        return self.kept.spent()
+        super().__init__("day", Limits(usd=1.0))
 
 
 def test_a_level_may_be_kept_elsewhere() -> None:
-    elsewhere = Shared()
-    account: LimitAccount = elsewhere
+    account: LimitAccount = Shared()
     here, there = (Budget(account).inside("run", Limits()) for _ in range(2))
     reservation: BudgetReservation = here.reserve(Spending(usd=0.75))
     with pytest.raises(BudgetSpent, match="day's limit"):
@@ -240,16 +222,12 @@ def test_only_what_is_settled_refuses_what_is_set_aside_is_waited_for() -> None:
     first = waiting(run).reserve(Spending(usd=0.75))
     with pytest.raises(BudgetHeld, match=r"others held what is left of the run's limit of \$1 .* \$0.75 spent or set"):
         hurried(run).reserve(Spending(usd=0.5))
+    # A call waits no longer than it may take.
+    with pytest.raises(BudgetHeld):
+        waiting(run).reserve(Spending(usd=0.5), wait_seconds=0.0)
     first.settle(Spending(usd=0.75))
     with pytest.raises(BudgetSpent, match=r"run's limit of \$1 is reached: \$0.75 spent"):
         hurried(run).reserve(Spending(usd=0.5))
-
-
-def test_a_call_waits_no_longer_than_it_may_take() -> None:
-    run = Budget.of("run", Limits(usd=1.0))
-    waiting(run).reserve(Spending(usd=0.75))
-    with pytest.raises(BudgetHeld):
-        waiting(run).reserve(Spending(usd=0.5), wait_seconds=0.0)
 
 
 def test_who_waits_is_woken_by_what_is_given_back() -> None:

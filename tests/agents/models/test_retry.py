@@ -13,7 +13,7 @@ from predibot.domain.chat import ChatReply
 from predibot.errors import BudgetSpent, ModelRefused
 from predibot.net.circuit_breaker import PROBE_WAIT_SECONDS, Breaker
 from predibot.net.failures import MAX_ASKED_TRIES, LostAnswer, TryAgain
-from predibot.net.retry import LONGEST_WAIT_SECONDS, MAX_TRIES
+from predibot.net.retry import LONGEST_WAIT_SECONDS
 from tests.agents.clients import Clock, reply_of, retry_of
 
 NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)
@@ -75,14 +75,6 @@ def test_tries_whose_answer_was_lost_are_counted_also_where_one_came_in_the_end(
     assert (reply.retries, reply.lost_tries) == (3, 2)
 
 
-def test_waits_grow_and_differ() -> None:
-    clock = Clock()
-    with pytest.raises(GivenUp):
-        retry_of(clock).call(always(TryAgain("busy")), provider="p", deadline_seconds=1_000.0)
-    assert clock.waits == sorted(clock.waits)
-    assert len(set(clock.waits)) == MAX_TRIES - 1
-
-
 def test_a_rate_limit_that_says_when_is_asked_until_the_deadline() -> None:
     clock = Clock()
     busy = TryAgain("busy", wait_seconds=10.0, tries=MAX_ASKED_TRIES, ill=False)
@@ -105,30 +97,20 @@ def test_a_breaker_opens_after_failures_in_a_row_only() -> None:
     assert breaker.admit() == 10.0
 
 
-@pytest.mark.parametrize("comes_back", [True, False])
-def test_after_its_rest_one_call_finds_out_for_all(comes_back: bool) -> None:
+@pytest.mark.parametrize(
+    ("end", "rests_seconds"), [(Breaker.record_success, 0.0), (Breaker.record_failure, 10.0), (Breaker.release, 0.0)]
+)
+def test_after_its_rest_one_call_finds_out_for_all_or_leaves_its_place_to_another(
+    end: Callable[[Breaker], None], rests_seconds: float
+) -> None:
     clock = Clock()
     breaker = breaker_of(clock)
     breaker.record_failure()
     breaker.record_failure()
     clock.seconds = 10.0
     assert (breaker.admit(), breaker.admit()) == (0.0, PROBE_WAIT_SECONDS)
-    if comes_back:
-        breaker.record_success()
-    else:
-        breaker.record_failure()
-    assert breaker.admit() == (0.0 if comes_back else 10.0)
-
-
-def test_a_probe_that_is_abandoned_leaves_the_place_to_another() -> None:
-    clock = Clock()
-    breaker = breaker_of(clock)
-    breaker.record_failure()
-    breaker.record_failure()
-    clock.seconds = 10.0
-    assert breaker.admit() == 0.0
-    breaker.release()
-    assert breaker.admit() == 0.0
+    end(breaker)
+    assert breaker.admit() == rests_seconds
 
 
 def test_a_call_outlives_an_open_breaker_if_its_deadline_allows() -> None:
@@ -161,6 +143,7 @@ def test_breakers_are_one_a_provider() -> None:
     retry = retry_of(clock, failures=1)
     with pytest.raises(GivenUp):
         retry.call(always(TryAgain("down")), provider="p", deadline_seconds=5.0)
+    assert clock.waits == sorted(clock.waits)
     with pytest.raises(GivenUp, match="left alone"):
         retry.call(failing(), provider="p", deadline_seconds=5.0)
     assert retry.call(failing(), provider="q", deadline_seconds=5.0).retries == 0

@@ -1,7 +1,6 @@
 """Search providers: each one's real JSON, its faults, its dates, and its key that never shows."""
 
 import itertools
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -315,14 +314,6 @@ def test_an_unreachable_or_impossible_address_is_a_failure() -> None:
     for base_url in ("http://127.0.0.1:9", "http://[", "no address"):
         with pytest.raises(SearchFailed):
             HttpSearch("searxng", clock, base_url).search("q", before=None, count=8)
-
-
-def test_importing_the_tool_does_not_import_ddgs() -> None:
-    import subprocess
-
-    code = "import sys, predibot.tools.web_search, predibot.research.search.open_provider; print('ddgs' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import predibot
-from predibot.sandbox.server.options import parse_options
 from tests.acceptance.conftest import Predibot
 from tests.acceptance.conftest import predibot as program
 
@@ -29,8 +28,3 @@ def test_a_run_over_it_comes_to_what_one_over_a_sandbox_of_its_own_does(program:
     assert server.returncode == 0
     apart, own = (program("export", "--canonical", "--ledger", f"sqlite:///{name}.db").out for name in ("apart", "own"))
     assert apart == own and len(apart.splitlines()) > 10
-
-
-def test_a_port_is_a_whole_number() -> None:
-    assert parse_options("port=4711").port == 4711
-    assert parse_options("").port is None

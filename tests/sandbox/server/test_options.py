@@ -11,7 +11,7 @@ from predibot.sandbox.server.options import DEFAULT_SEED, SandboxOptions, parse_
 
 
 def test_an_empty_text_gives_the_defaults() -> None:
-    assert parse_options("") == SandboxOptions(seed=DEFAULT_SEED, events=None, markets=None, fault=None)
+    assert parse_options("") == SandboxOptions(seed=DEFAULT_SEED, events=None, markets=None, fault=None, port=None)
 
 
 def test_every_option_is_read() -> None:
@@ -19,6 +19,7 @@ def test_every_option_is_read() -> None:
     fault = Fault("rate_limit", times=3, path="/events", seconds=0.5)
     assert options == SandboxOptions(seed=7, events=60, fault=fault)
     assert parse_options("markets=1000").markets == 1000
+    assert parse_options("port=4711").port == 4711
 
 
 @pytest.mark.parametrize(

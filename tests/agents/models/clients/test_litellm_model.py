@@ -23,7 +23,8 @@ import importlib, pkgutil, sys
 import predibot.agents
 for module in pkgutil.walk_packages(predibot.agents.__path__, "predibot.agents."):
     importlib.import_module(module.name)
-heavy = [name for name in ("litellm", "openai") if name in sys.modules]
+import predibot.tools.web_search, predibot.research.search.open_provider
+heavy = [name for name in ("litellm", "openai", "smolagents", "ddgs") if name in sys.modules]
 sys.exit(f"imported {heavy}" if heavy else 0)
 """
 CALLS = """
@@ -68,7 +69,7 @@ def python(code: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_importing_the_agents_does_not_import_litellm(tmp_path: Path) -> None:
+def test_importing_agents_and_tools_imports_nothing_heavy(tmp_path: Path) -> None:
     done = python(LIGHT_IMPORTS, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
@@ -85,40 +86,30 @@ def test_late_calls_are_not_sent_and_a_refused_one_prints_nothing_writes_nothing
     assert [headers["authorization"] for headers in sent] == ["Bearer none"]
 
 
-@pytest.fixture
-def known(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Let litellm find its usual providers on this machine: it asks the environment where they are."""
-    return monkeypatch
-
-
-def ask_known(known: pytest.MonkeyPatch, said: Said, *, price: TokenPrice | None = None, name: str) -> Cost:
+def ask_known(monkeypatch: pytest.MonkeyPatch, said: Said, *, price: TokenPrice | None = None, name: str) -> Cost:
     with chat_server(said) as server:
-        known.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         model = LiteLLMModel(name, keys=ApiKeys({"OPENAI_API_KEY": SECRET}), retry=retry_of(Clock()), price=price)
         return model.chat(HELLO, deadline_seconds=60.0).cost
 
 
-def test_the_table_comes_after_the_provider_and_before_the_recipe(known: pytest.MonkeyPatch) -> None:
+def test_the_table_comes_after_the_provider_and_before_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     price, name = TokenPrice(9.0, 9.0), "openai/gpt-4o-mini"
     told = completion(usage={**USAGE, "cost": 0.5})
-    assert ask_known(known, told, price=price, name=name) == Cost(0.5, "provider")
-    assert ask_known(known, completion(), price=price, name=name) == Cost(20 * 0.15e-6 + 5 * 0.6e-6, "litellm")
-    assert ask_known(known, completion(usage=None), price=price, name=name) == Cost(None, "unknown")
-    assert ask_known(known, completion(), price=price, name="openai/no-such") == Cost(25 * 9 / 1e6, "recipe")
-    assert ask_known(known, completion(), name="openai/no-such") == Cost(None, "unknown")
+    assert ask_known(monkeypatch, told, price=price, name=name) == Cost(0.5, "provider")
+    assert ask_known(monkeypatch, completion(), price=price, name=name) == Cost(20 * 0.15e-6 + 5 * 0.6e-6, "litellm")
+    assert ask_known(monkeypatch, completion(usage=None), price=price, name=name) == Cost(None, "unknown")
+    assert ask_known(monkeypatch, completion(), price=price, name="openai/no-such") == Cost(25 * 9 / 1e6, "recipe")
+    assert ask_known(monkeypatch, completion(), name="openai/no-such") == Cost(None, "unknown")
 
 
-def test_the_table_says_the_dearest_of_a_models_tiers() -> None:
+def test_the_table_says_the_dearest_of_a_models_tiers_and_what_a_searching_model_takes_for_a_call() -> None:
     price = table_price("gemini/gemini-2.5-pro")
     assert price is not None
     assert (price.input_usd_per_million_tokens, price.output_usd_per_million_tokens) == pytest.approx((2.5, 15.0))
     assert (price.call_usd, price.source) == (0.0, "litellm")
-
-
-def test_a_searching_model_takes_a_fee_for_each_call() -> None:
-    price = table_price("perplexity/sonar-deep-research")
-    assert price is not None
-    assert price.call_usd > 0.0
+    searching = table_price("perplexity/sonar-deep-research")
+    assert searching is not None and searching.call_usd > 0.0
 
 
 @pytest.mark.parametrize(
@@ -224,12 +215,12 @@ def test_a_model_whose_name_is_an_address_gets_no_key() -> None:
         assert server.asked == []
 
 
-def test_a_redirect_of_a_provider_carries_no_key_away(known: pytest.MonkeyPatch) -> None:
+def test_a_redirect_of_a_provider_carries_no_key_away(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ApiKeys({"ANTHROPIC_API_KEY": SECRET})
     with chat_server(completion()) as elsewhere:
         away = Said(b"", status=307, headers={"location": f"{elsewhere.base_url}/messages"})
         with chat_server(away) as server:
-            known.setenv("ANTHROPIC_API_BASE", server.base_url)
+            monkeypatch.setenv("ANTHROPIC_API_BASE", server.base_url)
             model = LiteLLMModel("anthropic/claude-x", keys=keys, retry=retry_of(Clock()))
             with pytest.raises(ModelError):
                 model.chat(HELLO, deadline_seconds=60.0)
@@ -237,10 +228,10 @@ def test_a_redirect_of_a_provider_carries_no_key_away(known: pytest.MonkeyPatch)
         assert elsewhere.asked == []
 
 
-def test_an_error_that_comes_as_a_success_is_one_at_any_provider(known: pytest.MonkeyPatch) -> None:
+def test_an_error_that_comes_as_a_success_is_one_at_any_provider(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ApiKeys({"ANTHROPIC_API_KEY": SECRET})
     with chat_server(said_json({"error": {"code": 400, "message": "no such beast"}})) as server:
-        known.setenv("ANTHROPIC_API_BASE", server.base_url)
+        monkeypatch.setenv("ANTHROPIC_API_BASE", server.base_url)
         model = LiteLLMModel("anthropic/claude-x", keys=keys, retry=retry_of(Clock()))
         with pytest.raises(ModelRefused, match="no such beast"):
             model.chat(HELLO, deadline_seconds=60.0)
