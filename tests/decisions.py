@@ -29,3 +29,9 @@ def as_orders(decision: Decision, on: Event, *, venue: str = "") -> Decision:
     bets = {said.market_id: said.bet_usd for said in decision.forecasts if isinstance(said, MarketDecision)}
     forecasts = tuple(Forecast(s.market_id, s.probability, s.confidence, s.rationale) for s in decision.forecasts)
     return Decision(forecasts, EventView(on, venue).orders(bets), unallocated_usd=decision.unallocated_usd)
+
+
+def taken(answer: object) -> Decision:
+    """Return an answer that has to be a decision."""
+    assert isinstance(answer, Decision)
+    return answer

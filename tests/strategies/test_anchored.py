@@ -8,6 +8,7 @@ from predibot.errors import PluginError
 from predibot.plugins.strategies import load_strategy, spec_of
 from predibot.scoring import step_from_price
 from tests.agents.scripted import context, rain
+from tests.decisions import taken
 
 
 def believes(*chances: float) -> Decision:
@@ -24,8 +25,7 @@ def step(
 def test_it_goes_a_tenth_of_the_way_in_log_odds_and_bets_on_that() -> None:
     event = rain("m1", "m2")
     prices = [market.quote.price.yes for market in event.markets if market.quote and market.quote.price]
-    decision = step({"a": believes(0.9, 1.0), "b": believes(0.9, 1.0)}, event)
-    assert isinstance(decision, Decision)
+    decision = taken(step({"a": believes(0.9, 1.0), "b": believes(0.9, 1.0)}, event))
     expected = step_from_price(prices, [0.9, 0.99], 0.1)
     assert [each.probability for each in decision.forecasts] == pytest.approx(expected)
     assert all(p > price for p, price in zip(expected, prices, strict=True))
@@ -34,8 +34,7 @@ def test_it_goes_a_tenth_of_the_way_in_log_odds_and_bets_on_that() -> None:
 
 
 def test_a_price_outside_its_range_is_repeated_without_a_bet() -> None:
-    decision = step({"a": believes(0.9)}, lowest_price=0.95, highest_price=1.0)
-    assert isinstance(decision, Decision)
+    decision = taken(step({"a": believes(0.9)}, lowest_price=0.95, highest_price=1.0))
     price = rain("m1").markets[0].quote
     assert price is not None and price.price is not None
     assert decision.forecasts[0].probability == price.price.yes

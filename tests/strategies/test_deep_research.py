@@ -27,6 +27,7 @@ from tests.agents.clients import SECRET, Clock, retry_of
 from tests.agents.responses import CANCELLED, NAME, PAGE, QUEUED, WORKING, completed, model_of, refusal
 from tests.agents.responses import REPORT as WRITTEN
 from tests.agents.scripted import ScriptedModel, answer, context, rain, reply
+from tests.decisions import taken
 
 REPORT = reply("Rain is likely: 0.6, confidence 7, bet $0.50 on YES.", citations=("http://a.example/1",))
 
@@ -137,8 +138,7 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_rerun() -> 
     extracted = completion(json.dumps(answer()), usage={"prompt_tokens": 900, "completion_tokens": 100})
     with chat_server(QUEUED, WORKING, completed(), extracted) as server:
         seen = context(rain("m1"), meter=budget, trace=trace, model=over_loopback(server, budget, trace))
-        decision = load_strategy(BACKGROUND).decide(seen)
-    assert isinstance(decision, Decision)
+        decision = taken(load_strategy(BACKGROUND).decide(seen))
     assert decision.forecasts[0].probability == 0.6
     assert decision.notes == (f"source: {PAGE}",)
     assert WRITTEN in server.asked[3].body["messages"][0]["content"]

@@ -10,7 +10,7 @@ from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable, NoAnswe
 from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, Turn, answer, context, rain, said
-from tests.decisions import book
+from tests.decisions import book, taken
 
 THREE = ["a", "b", "c"]
 
@@ -90,15 +90,13 @@ def test_members_are_never_pooled_to_certainty_in_log_odds(chance: float, bound:
 
 @pytest.mark.parametrize(("sizing", "bet"), [("kelly", 1 / 3), ("fractional_kelly", 1 / 12), ("flat", 1.0)])
 def test_bets_follow_the_named_rule_at_the_price_that_is_shown(sizing: str, bet: float) -> None:
-    decision = pool({"a": forecast(0.6)}, rain("m1", price=0.4), members=["a"], sizing=sizing)
-    assert isinstance(decision, Decision)
+    decision = taken(pool({"a": forecast(0.6)}, rain("m1", price=0.4), members=["a"], sizing=sizing))
     assert decision.orders[0].amount == pytest.approx(bet)
 
 
 def test_the_game_takes_the_bets_on_many_markets() -> None:
     event = rain(*(f"m{n}" for n in range(1, 13)))
-    decision = pool({"a": forecast(*[0.9] * 12)}, event, members=["a"], sizing="flat")
-    assert isinstance(decision, Decision)
+    decision = taken(pool({"a": forecast(*[0.9] * 12)}, event, members=["a"], sizing="flat"))
     quotes = {market.id: market.quote for market in event.markets if market.quote is not None}
     booking = book(DollarPerEvent(), decision, event, quotes, venue="")
     assert booking.unallocated_usd == pytest.approx(0.0, abs=1e-9)
@@ -112,8 +110,7 @@ def test_too_few_members_are_an_abstention(share: float, taken: bool) -> None:
         assert decision.reason.startswith("1 of 3 members have a decision, ")
         assert decision.kind == "members"
     # A member that did not say every market does not count.
-    decision = pool({"a": forecast(0.6), "b": forecast(0.6, 0.5)}, rain("m1", "m2"), members=["a", "b"])
-    assert isinstance(decision, Decision)
+    decision = taken(pool({"a": forecast(0.6), "b": forecast(0.6, 0.5)}, rain("m1", "m2"), members=["a", "b"]))
     assert decision.notes == ("1 of 2 members",)
 
 
@@ -123,8 +120,7 @@ def test_the_confidence_is_the_median_of_those_that_state_one() -> None:
         "b": forecast(0.6),
         "c": forecast(0.6, confidence=8),
     }
-    decision = pool(stored, members=THREE)
-    assert isinstance(decision, Decision)
+    decision = taken(pool(stored, members=THREE))
     assert decision.forecasts[0].confidence == 6
 
 

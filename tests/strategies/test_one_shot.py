@@ -5,6 +5,7 @@ import json
 from predibot.domain.decision import Abstention, Decision
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, answer, context, rain
+from tests.decisions import taken
 
 
 def decide(model: ScriptedModel, **arguments: object) -> Decision | Abstention:
@@ -14,8 +15,7 @@ def decide(model: ScriptedModel, **arguments: object) -> Decision | Abstention:
 
 def test_a_model_is_asked_once_and_taken_at_its_word() -> None:
     model = ScriptedModel([json.dumps(answer())])
-    decision = decide(model)
-    assert isinstance(decision, Decision)
+    decision = taken(decide(model))
     assert decision.orders[0].amount == 0.5
     assert len(model.requests) == 1
     assert not model.requests[0].tools

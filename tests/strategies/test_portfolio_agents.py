@@ -11,6 +11,7 @@ from predibot.domain.decision import Abstention, Decision, Forecast, Order
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import RESEARCHED, ScriptedModel, Turn, toolbox
+from tests.decisions import taken
 from tests.games.portfolios import AT, side, view_of, weights_of
 
 ANSWER = {"reasoning": "The news and the price history.", "allocations": {"A_No": 0.25, "B_Yes": "50%"}}
@@ -28,8 +29,7 @@ def answered(name: str, talker: ScriptedModel, **arguments: object) -> Decision:
         model=lambda _name: talker,
         tools=toolbox(),
     )
-    decision = load_strategy(spec_of(name, arguments)).decide(context)
-    assert isinstance(decision, Decision)
+    decision = taken(load_strategy(spec_of(name, arguments)).decide(context))
     return decision
 
 
@@ -84,16 +84,14 @@ def ordered(**weights: float) -> Decision:
 
 
 def test_members_that_hold_both_sides_come_to_the_difference() -> None:
-    decision = pooled({"a": ordered(A_Yes=0.6), "b": ordered(A_No=0.2, B_Yes=0.8)})
-    assert isinstance(decision, Decision)
+    decision = taken(pooled({"a": ordered(A_Yes=0.6), "b": ordered(A_No=0.2, B_Yes=0.8)}))
     assert weights_of(decision) == {"A_Yes": 0.2, "B_Yes": 0.4, "CASH": 0.4}
     assert decision.notes == ("2 of 2 members", "of these the difference of both sides is held: A")
 
 
 def test_what_no_member_wants_any_more_is_sold() -> None:
     view = view_of(held={side("B", "NO"): Position(5.0, 2.0)})
-    decision = pooled({"a": ordered(A_Yes=0.6), "b": ordered()}, view)
-    assert isinstance(decision, Decision)
+    decision = taken(pooled({"a": ordered(A_Yes=0.6), "b": ordered()}, view))
     assert weights_of(decision, view) == {"A_Yes": 0.3, "B_No": 0.0, "CASH": 0.7}
 
 

@@ -8,6 +8,7 @@ from predibot.domain.decision import Abstention, Decision
 from predibot.errors import NoAnswer, PluginError
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import GOOD, RESEARCHED, ScriptedModel, answer, context, toolbox
+from tests.decisions import taken
 
 
 def decide(model: ScriptedModel, *, no_tools: str = "", **arguments: object) -> Decision | Abstention:
@@ -46,8 +47,7 @@ def test_a_model_that_calls_no_tools_fails_with_the_words_of_its_provider() -> N
 
 def test_one_that_is_allowed_to_is_asked_once_and_the_decision_says_so() -> None:
     model = ScriptedModel([json.dumps(answer())])
-    decision = decide(model, no_tools="gemma does not support tools", without_tools="one_shot")
-    assert isinstance(decision, Decision)
+    decision = taken(decide(model, no_tools="gemma does not support tools", without_tools="one_shot"))
     assert decision.notes == ("without tools", "under_researched")
     assert not model.requests[0].tools
 

@@ -79,7 +79,7 @@ def test_an_id_of_digits_is_repeated_as_it_is() -> None:
 def test_whatever_an_answer_says_is_quoted_inside_the_fence_only() -> None:
     rng, form = random.Random(5), context(rain("m1", "m2")).form()
     complaints = 0
-    for _ in range(2_000):
+    for _ in range(700):
         entry = said(rng.choice(PIECES), **{rng.choice([*PIECES, "bet", "rationale"]): rng.choice([*PIECES, 1, None])})
         data = {**answer(entry, said(rng.choice(PIECES))), rng.choice([*PIECES, "rationale"]): rng.choice(PIECES)}
         with pytest.raises(AnswerError) as caught:
@@ -87,4 +87,4 @@ def test_whatever_an_answer_says_is_quoted_inside_the_fence_only() -> None:
         complaints += "SYSTEM" in str(caught.value)
         assert "SYSTEM" not in outside(complaint_for_model(caught.value, FENCE))
         assert str(caught.value).isprintable()
-    assert complaints > 500
+    assert complaints > 175

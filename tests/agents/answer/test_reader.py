@@ -21,6 +21,7 @@ from predibot.games.portfolio_weights import PortfolioWeights
 from predibot.studies.stakebench.games.stakebench import Stakebench
 from predibot.studies.stakebench.tasks import TASKS, Item
 from tests.agents.scripted import answer, context, rain, reply, said
+from tests.decisions import taken
 from tests.games.portfolios import view_of
 from tests.games.weekly_cohort.world import V2, Player, a_market
 from tests.studies.beliefbench.test_beliefbench import FORM as PAIR
@@ -83,8 +84,7 @@ REFUSED: Mapping[str, Callable[[str], str]] = {
 
 def decision_of(text: str, form: AnswerForm = EVENT) -> Decision:
     """Return the decision of a text, without what only says how it was read."""
-    found = read_text(text, form)
-    assert isinstance(found, Decision)
+    found = taken(read_text(text, form))
     return replace(found, notes=()) if found.labels else found
 
 
@@ -280,8 +280,7 @@ def test_a_field_that_has_to_be_said_is_not_absent_where_it_is_empty() -> None:
 
 def test_capital_that_is_not_stated_is_what_the_bets_leave() -> None:
     bare = {name: value for name, value in answer().items() if name != "unallocated_capital"}
-    found = read_object(bare, EVENT)
-    assert isinstance(found, Decision)
+    found = taken(read_object(bare, EVENT))
     assert found.unallocated_usd is None
     seen = context()
     assert seen.game.book(found, seen.view, None, seen.view.prices, FillModel("mid")).unallocated_usd == 0.5
@@ -412,8 +411,7 @@ def test_a_label_is_read_as_the_page_says(text: str, task: str, label: str) -> N
         with pytest.raises(AnswerError, match=f"one of {', '.join(TASKS[task])}"):
             read_text(text, form)
         return
-    decision = read_text(text, form)
-    assert isinstance(decision, Decision)
+    decision = taken(read_text(text, form))
     assert decision.labels[0].label == label
     is_bare = text.casefold() == label.casefold() or text.startswith("<think>")
     assert decision.notes == (() if is_bare else (LENIENT,))
@@ -491,15 +489,12 @@ def test_reasons_before_a_label_are_kept_where_they_were_asked_for() -> None:
         "Both rise.\nAnswer: 0.4-0.6",
         'Both rise.\n```json\n{"label": "0.4-0.6"}\n```',
     ):
-        decision = read_text(f"<think>0.0-0.2?</think>{text}", form)
-        assert isinstance(decision, Decision)
+        decision = taken(read_text(f"<think>0.0-0.2?</think>{text}", form))
         assert decision.labels[0].label == "0.4-0.6"
         assert decision.rationale.startswith("Both rise.")
-    last = read_text('So.\n{"label":"0.0-0.2"}\nFinal answer: 0.4-0.6', form)
-    assert isinstance(last, Decision)
+    last = taken(read_text('So.\n{"label":"0.0-0.2"}\nFinal answer: 0.4-0.6', form))
     assert (last.labels[0].label, last.rationale) == ("0.4-0.6", 'So.\n{"label":"0.0-0.2"}')
-    first = read_text('{"label": "0.0-0.2"} at first, then\n{"label": "0.4-0.6"}', form)
-    assert isinstance(first, Decision)
+    first = taken(read_text('{"label": "0.0-0.2"} at first, then\n{"label": "0.4-0.6"}', form))
     assert first.labels[0].label == "0.4-0.6"
 
 

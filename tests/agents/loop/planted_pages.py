@@ -1,8 +1,6 @@
-"""Agents that read ten pages over HTTP, each with one fact that shares one word with the event."""
+"""Agents that read ten pages, each with one fact that shares one word with the event."""
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -15,9 +13,9 @@ from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Toolbox
 from predibot.domain.event import Event, Market, MarketRef
+from predibot.research.pages.fetch import Page
 from predibot.research.search.provider import SearchAnswer, SearchResult
 from tests.agents.scripted import FENCE, GOOD, ScriptedModel, Turn, context, rain
-from tests.research.web_world import World, by_host, reply, running
 
 TITLE = "Will the central bank of Norway raise its policy rate above 4.5 percent before July 2026?"
 TOPIC = ("bank", "rate", "percent")
@@ -55,15 +53,14 @@ def page(rng: random.Random, fact: str, *, title: str) -> bytes:
     return html.encode()
 
 
-@contextmanager
-def reader(seed: int) -> Iterator[tuple[Toolbox, list[str], list[str]]]:
-    """Yield the tools of a world, the addresses of its pages, and the fact of each."""
+def reader(seed: int) -> tuple[Toolbox, list[str], list[str]]:
+    """Return the tools of a world, the addresses of its pages, and the fact of each."""
     rng = random.Random(seed)
     numbers = [rng.randrange(100_000, 999_999) for _ in range(PAGES)]
     facts = [f"The {rng.choice((*TOPIC, *RARE))} notice has number {number}." for number in numbers]
     paths = [f"news.example/{seed}/{number}" for number in range(PAGES)]
     title = "Bank of Norway: what its policy rate does"
-    world = World(by_host({path: reply(page(rng, fact, title=title)) for path, fact in zip(paths, facts, strict=True)}))
+    bodies = {f"http://{path}": page(rng, fact, title=title) for path, fact in zip(paths, facts, strict=True)}
     at = datetime(2026, 1, 4, tzinfo=UTC)
     unread = [f"other.example/{seed}/{number}" for number in range(PAGES)]
     results = tuple(
@@ -76,24 +73,23 @@ def reader(seed: int) -> Iterator[tuple[Toolbox, list[str], list[str]]]:
         def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
             return SearchAnswer(results if query == "rate" else (), 0.0)
 
-    with running(world):
-        search = make_web_search([Provider()], SearchPolicy(count=2 * PAGES))
-        visit = make_visit_webpage(fetch=world.fetch)
-        addresses = [f"http://{path}" for path in (*paths, *unread)]
-        yield Toolbox(search, visit), addresses, [str(number) for number in numbers]
+    search = make_web_search([Provider()], SearchPolicy(count=2 * PAGES))
+    visit = make_visit_webpage(fetch=lambda url: Page(url, "text/html", None, bodies[url], at, None))
+    addresses = [f"http://{path}" for path in (*paths, *unread)]
+    return Toolbox(search, visit), addresses, [str(number) for number in numbers]
 
 
 def read_ten_pages(seed: int) -> Found:
     """Return what is in view after ten pages of an agent that never writes anything down."""
     quote = rain().markets[0].quote
     where = context(Event("e1", TITLE, (Market(MarketRef("m1"), TITLE, ("Yes", "No"), quote=quote),)))
-    with reader(seed) as (toolbox, addresses, numbers):
-        visits: list[Turn] = [("visit_webpage", {"url": url}) for url in addresses[:PAGES]]
-        # One more search, so that the last page is not in view as a whole either.
-        model = ScriptedModel([("web_search", {"query": "rate"}), *visits, ("web_search", {"query": "bank"}), GOOD])
-        research = Research(toolbox, FENCE, 0, 0)
-        prompt = decide_prompt(where, FENCE, where.form(), min_searches=0, min_pages=0)
-        run_agent(model, prompt, research, where.form(), where, LoopLimits(max_steps=14), clock=lambda: 0.0)
+    toolbox, addresses, numbers = reader(seed)
+    visits: list[Turn] = [("visit_webpage", {"url": url}) for url in addresses[:PAGES]]
+    # One more search, so that the last page is not in view as a whole either.
+    model = ScriptedModel([("web_search", {"query": "rate"}), *visits, ("web_search", {"query": "bank"}), GOOD])
+    prompt = decide_prompt(where, FENCE, where.form(), min_searches=0, min_pages=0)
+    research = Research(toolbox, FENCE, 0, 0)
+    run_agent(model, prompt, research, where.form(), where, LoopLimits(max_steps=14), clock=lambda: 0.0)
     sent = ["".join(message.text for message in request.messages) for request in model.requests]
     return Found(
         [url in sent[-1] for url in addresses], [number in sent[-1] for number in numbers], sum(map(len, sent))

@@ -1,10 +1,8 @@
-"""Prompts on recorded events: everything a forecaster needs, once, and nothing of the future."""
+"""Prompts on recorded events: everything a forecaster needs, once."""
 
 import random
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,28 +11,12 @@ from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Context
 from predibot.domain.clock import parse_instant
 from predibot.domain.event import Event, EventView
-from predibot.domain.price import PricePoint
 from predibot.domain.untrusted_text import MAX_TITLE_CHARACTERS, title_line
 from predibot.games.dollar_per_event import DollarPerEvent
-from predibot.games.dollar_per_event.words import MAX_PRICES
 from predibot.venues.archive.reader import Archive
 from tests.agents.scripted import FENCE
 
 INSTANT = parse_instant("2026-02-13T19:30:00Z")
-
-
-def history_of(archive: Archive, event: Event) -> Callable[[str], tuple[PricePoint, ...]]:
-    """Return daily prices as a job gives them: the last of each day up to the instant."""
-
-    def history(market_id: str) -> tuple[PricePoint, ...]:
-        market = event.market(market_id)
-        assert market is not None
-        path = archive.price_path(
-            market.ref.instrument("polymarket", "YES"), start=INSTANT - timedelta(days=40), until=INSTANT
-        )
-        return tuple({point.at.date(): point for point in path.points}.values())
-
-    return history
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +25,11 @@ def recorded(shared_data: Path) -> list[tuple[Event, str]]:
     events = [event for event in archive.events(INSTANT).events if event.markets][:40]
     # A game shows at most a handful of the markets of an event.
     shown = [replace(event, markets=event.markets[:8]) for event in events]
-    return [(event, prompt_of(event, history_of(archive, event))) for event in shown]
+    return [(event, prompt_of(event)) for event in shown]
 
 
-def prompt_of(event: Event, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
-    seen = Context(INSTANT, EventView(event), DollarPerEvent(), random.Random(0), history=history)
+def prompt_of(event: Event) -> str:
+    seen = Context(INSTANT, EventView(event), DollarPerEvent(), random.Random(0))
     return decide_prompt(seen, FENCE, seen.form(), min_searches=2, min_pages=2)
 
 
@@ -66,18 +48,6 @@ def test_every_market_is_asked_about_with_its_price_and_its_rules_once(recorded:
                 for first in {market.description for market in event.markets}
                 if first.splitlines()[0].strip() in prompt
             )
-
-
-def test_prices_are_few_and_none_is_of_the_future(recorded: list[tuple[Event, str]]) -> None:
-    lines = [
-        line for _, prompt in recorded for line in re.findall(r"^price of YES by day, (.*)$", prompt, re.MULTILINE)
-    ]
-    assert lines
-    for line in lines:
-        days = re.findall(r"\d{4}-\d\d-\d\d", line)
-        assert len(days) <= MAX_PRICES
-        assert days == sorted(days)
-        assert datetime.fromisoformat(days[-1]).date() <= INSTANT.date()
 
 
 def test_the_venues_words_are_all_inside_the_fence(recorded: list[tuple[Event, str]]) -> None:

@@ -69,13 +69,9 @@ def test_a_long_text_comes_in_parts_cut_between_paragraphs() -> None:
     assert all(estimate_tokens(part) <= PART_TOKENS for part in parts)
 
 
-def drawn(alphabet: str, characters: int) -> str:
-    return "".join(random.Random(1).choices(alphabet, k=characters))
-
-
 BYTES = random.Random(1).randbytes(9_000)
 BASE64 = base64.b64encode(BYTES).decode()
-LETTERS = drawn(string.ascii_letters + string.digits, 9_000)
+LETTERS = "".join(random.Random(1).choices(string.ascii_letters + string.digits, k=9_000))
 DENSE = {
     "base64": BASE64,
     "base64 for addresses": base64.urlsafe_b64encode(BYTES).decode(),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES, check_ticker
-from predibot.sandbox.stocks.market import StockHistory, StockMarket
+from predibot.sandbox.stocks.market import StockMarket
 from predibot.sandbox.stocks.news import outlook_of, stories_of
 from predibot.sandbox.stocks.trading_days import is_half_day
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, minute_of
@@ -19,10 +19,6 @@ EVERY = (*DEFAULT_TICKERS, *INDICES)
 @pytest.fixture(scope="module")
 def market() -> StockMarket:
     return StockMarket.from_seed(3, start=START, days=520)
-
-
-def returns(history: StockHistory) -> np.ndarray:
-    return np.diff(np.log(history.company_value))
 
 
 def test_the_order_of_questions_changes_nothing_and_another_seed_everything(market: StockMarket) -> None:
@@ -60,7 +56,7 @@ def market_close(day: date) -> datetime:
 
 
 def test_companies_of_a_sector_move_together_and_all_with_the_index(market: StockMarket) -> None:
-    path = {ticker: returns(market.history(ticker)) for ticker in EVERY}
+    path = {ticker: np.diff(np.log(market.history(ticker).company_value)) for ticker in EVERY}
     same, other = np.corrcoef(path["AAPL"], path["MSFT"])[0, 1], np.corrcoef(path["AAPL"], path["KO"])[0, 1]
     assert same > other > 0.1
     assert all(np.corrcoef(path[ticker], path["SPY"])[0, 1] > 0.25 for ticker in DEFAULT_TICKERS)

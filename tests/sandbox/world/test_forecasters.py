@@ -13,7 +13,6 @@ import pytest
 import trafilatura
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
-from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
 from predibot.sandbox.server.hosts import chat
 from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.server import SandboxServer
@@ -23,6 +22,7 @@ from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.conversation import PromptMarket, read_conversation
 from predibot.sandbox.world.world import World
+from tests.sandbox.venues import search_of
 
 OPENS = minute_of(SANDBOX_OPENS_AT)
 LATE = OPENS + 400 * 1_440
@@ -42,10 +42,7 @@ class Desk:
     calls: list[Call] = field(default_factory=list)
 
     def search(self, query: str) -> str:
-        provider = HttpSearch(
-            "searxng", lambda: self.server.now, self.server.search_url, http=SearchHttp(deadline_seconds=30)
-        )
-        return make_web_search([provider], SearchPolicy(count=10))(query).text
+        return make_web_search([search_of(self.server)], SearchPolicy(count=10))(query).text
 
     def visit(self, url: str) -> str:
         if not url.startswith(f"{self.server.search_url}/news/"):

@@ -17,14 +17,11 @@ from predibot.sandbox.world.news import NewsPage, page_at, pages_of, slug_of, st
 from predibot.sandbox.world.news_text import article_of
 from predibot.sandbox.world.world import World
 from tests.sandbox.calibration import assert_calibrated
+from tests.sandbox.venues import open_numbers
 from tests.soaks import few
 
 OPENS = minute_of(SANDBOX_OPENS_AT)
 LATE = OPENS + 400 * 1_440
-
-
-def open_numbers(world: World) -> list[int]:
-    return [number for number in world.maybe_open_numbers(OPENS) if not world.event(number, OPENS).is_closed]
 
 
 def pages_by(world: World, number: int, minute: int) -> list[NewsPage]:

@@ -21,12 +21,9 @@ from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.conversation import read_conversation
 from predibot.selection import SelectionRules, select
 from tests.sandbox.venues import venue_of
+from tests.sandbox.world.test_forecasters import TOOLS
 
 GAME = PortfolioWeights()
-TOOLS = [
-    {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
-    for name in ("web_search", "visit_webpage", "final_answer")
-]
 
 
 @pytest.fixture(scope="module")

@@ -7,17 +7,11 @@ import httpx
 import pytest
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
-from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
 from predibot.sandbox.server.hosts.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.world import World
-
-OPENS = minute_of(SANDBOX_OPENS_AT)
-
-
-def open_numbers(world: World) -> list[int]:
-    return [number for number in world.maybe_open_numbers(OPENS) if not world.event(number, OPENS).is_closed]
+from tests.sandbox.venues import open_numbers, search_of
 
 
 def question(world: World, place: int = 3) -> str:
@@ -92,8 +86,7 @@ def test_an_altered_future_changes_no_byte_of_any_answer(days: int) -> None:
 
 
 def test_the_real_tool_over_the_sandbox_shows_news_and_not_the_market(server: SandboxServer, world: World) -> None:
-    provider = HttpSearch("searxng", lambda: server.now, server.search_url, http=SearchHttp(deadline_seconds=30))
-    text = make_web_search([provider], SearchPolicy())(question(world)).text
+    text = make_web_search([search_of(server)], SearchPolicy())(question(world)).text
     assert text.startswith("8 results")
     assert "1 on a blocked site" in text
     assert "polymarket" not in text
@@ -102,9 +95,8 @@ def test_the_real_tool_over_the_sandbox_shows_news_and_not_the_market(server: Sa
 def test_a_replay_over_a_server_that_knows_more_shows_nothing_later(world: World) -> None:
     before = SANDBOX_OPENS_AT - timedelta(days=1)
     with SandboxServer(world, now=SANDBOX_OPENS_AT) as server:
-        provider = HttpSearch("searxng", lambda: server.now, server.search_url, http=SearchHttp(deadline_seconds=30))
         policy = SearchPolicy(before=before, count=20)
-        texts = [make_web_search([provider], policy)(question(world, place)).text for place in range(12)]
+        texts = [make_web_search([search_of(server)], policy)(question(world, place)).text for place in range(12)]
     dates = [
         datetime.strptime(line.split()[1], "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
         for line in "\n".join(texts).splitlines()

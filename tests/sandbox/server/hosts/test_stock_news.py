@@ -6,18 +6,17 @@ import httpx
 import pytest
 
 from predibot.research.search.provider import SearchResult
-from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
 from predibot.sandbox.server.hosts.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS
 from predibot.sandbox.stocks.news import outlook_of, stories_of
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.world import World
+from tests.sandbox.venues import search_of
 
 
 def found(server: SandboxServer, ticker: str, count: int = 10) -> tuple[SearchResult, ...]:
-    provider = HttpSearch("searxng", lambda: server.now, server.search_url, http=SearchHttp(deadline_seconds=30))
-    return provider.search(f"{ticker} stock news", before=None, count=count).results
+    return search_of(server).search(f"{ticker} stock news", before=None, count=count).results
 
 
 def test_a_search_for_a_stock_finds_its_stories_newest_first(server: SandboxServer, world: World) -> None:
