@@ -20,11 +20,11 @@ from tests.agents.clients import HELLO, SECRET, Clock, heavy, retry_of
 REPOSITORY = Path(__file__).resolve().parents[4]
 LIGHT_IMPORTS = """
 import importlib, pkgutil, sys
-import predibot.agents
+import predibot.agents.loop.run_agent, predibot.research.search.open_provider, predibot.tools.web_search
+heavy = [name for name in ("smolagents", "ddgs") if name in sys.modules]
 for module in pkgutil.walk_packages(predibot.agents.__path__, "predibot.agents."):
     importlib.import_module(module.name)
-import predibot.tools.web_search, predibot.research.search.open_provider
-heavy = [name for name in ("litellm", "openai", "smolagents", "ddgs") if name in sys.modules]
+heavy += [name for name in ("litellm", "openai") if name in sys.modules]
 sys.exit(f"imported {heavy}" if heavy else 0)
 """
 CALLS = """
