@@ -4,10 +4,9 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from predibot.tools.visit_webpage import make_visit_webpage, visit_webpage
@@ -21,20 +20,12 @@ from tests.research.pages.hostile_pages import HOSTILE
 from tests.research.pages.pdf_files import pdf_of
 from tests.research.pages.visits import visited
 from tests.research.web_world import World, by_host, reply, running
-from tests.tools.told import told
+from tests.tools.told import Steps, told
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 URL = "http://www.news.example/a"
 LONG = "".join(f"<p>Paragraph {n} tells of the weather in the harbour, of ships and fish.</p>" for n in range(400))
 STATED = '<meta property="article:published_time" content="{}">'
-
-
-@dataclass
-class Notes:
-    seen: list[Any] = field(default_factory=list)
-
-    def write(self, step: Any) -> None:
-        self.seen.append(step)
 
 
 @dataclass
@@ -56,7 +47,7 @@ def html(text: str, head: str = "<title>News</title>") -> bytes:
 
 
 def tool(
-    site: Site, as_of: datetime | None = None, trace: Notes | None = None
+    site: Site, as_of: datetime | None = None, trace: Steps | None = None
 ) -> Callable[[str, int, str | None], str]:
     visit = make_visit_webpage(FetchPolicy(as_of=as_of), trace=trace, fetch=site.fetch)
     return lambda url, part, focus: told(visit(url, part, focus))
@@ -121,11 +112,11 @@ def test_a_page_without_text_is_a_sentence(body: bytes) -> None:
     ],
 )
 def test_a_replay_sees_only_pages_that_prove_to_be_older(head: str, shown: bool) -> None:
-    notes = Notes()
+    notes = Steps()
     said = tool(Site(html("<p>The vote is on Tuesday.</p>", head)), as_of=NOW, trace=notes)(URL, 1, None)
     assert said.startswith("error:") is not shown
     assert ("Tuesday" in said) is shown
-    assert [getattr(step, "error", None) for step in notes.seen] == [None if shown else "PageTooLate"]
+    assert [getattr(step, "error", None) for step in notes.steps] == [None if shown else "PageTooLate"]
 
 
 @pytest.mark.parametrize(("at", "shown"), [(datetime(2026, 2, 1, tzinfo=UTC), True), (None, False)])
@@ -135,11 +126,11 @@ def test_in_a_replay_a_file_is_dated_by_the_server(at: datetime | None, shown: b
 
 
 def test_every_visit_is_written_down_with_the_hash_of_the_page() -> None:
-    notes = Notes()
+    notes = Steps()
     visit = tool(Site(html("<p>The vote is on Tuesday.</p>")), trace=notes)
     visit(URL, 1, None)
     visit(URL, 7, None)
-    shown, refused = notes.seen
+    shown, refused = notes.steps
     assert (shown.kind, refused.kind) == ("page_visited", "page_refused")
     assert shown.sha256 == hashlib.sha256(b"The vote is on Tuesday.").hexdigest()
     assert shown.body_sha256 == hashlib.sha256(html("<p>The vote is on Tuesday.</p>")).hexdigest()
@@ -153,12 +144,12 @@ def test_the_whole_text_of_a_page_that_is_shown_is_kept_and_of_no_other() -> Non
         kept.append(text)
         return "its hash"
 
-    notes, long, late = Notes(), Site(html(LONG)), Site(html("<p>Later.</p>"))
+    notes, long, late = Steps(), Site(html(LONG)), Site(html("<p>Later.</p>"))
     part = make_visit_webpage(trace=notes, fetch=long.fetch, keep=keep)(URL, 2, None).text
     make_visit_webpage(FetchPolicy(as_of=NOW), fetch=late.fetch, keep=keep)(URL, 1, None)
     assert [text.count("Paragraph") for text in kept] == [400]
     assert part.splitlines()[3] in kept[0]
-    assert notes.seen[0].sha256 == "its hash"
+    assert notes.steps[0].sha256 == "its hash"
 
 
 @pytest.mark.parametrize(
@@ -202,14 +193,14 @@ WALL = b"<title>Odds</title><div id=app></div><noscript>You need to enable JavaS
 
 
 def test_a_wall_is_an_error_with_its_kind_and_no_page_that_was_read() -> None:
-    notes = Notes()
+    notes = Steps()
     toolbox = Toolbox(visit_webpage=make_visit_webpage(trace=notes, fetch=Site(WALL).fetch))
     research = Research(toolbox, Fence("1" * 24), min_searches=0, min_pages=1)
     said = research.visit({"url": URL})
     assert (said.outcome, said.words) == ("error", "the page shows nothing without JavaScript; take another source.")
     assert (research.unread_pages, dict(research.board.pages)) == ({URL}, {})
     assert "under_researched" in research.notes
-    assert [step.error for step in notes.seen] == ["PageWalled"]
+    assert [step.error for step in notes.steps] == ["PageWalled"]
 
 
 NAMED = ("Flate over ASCII85, of z", "a tag with 280,000 attributes", "3,000,000 operators")

@@ -8,7 +8,7 @@ import pytest
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.domain.budget import Limits, Spending
-from predibot.domain.trace import SearchHit, SearchStep
+from predibot.domain.trace import SearchHit
 from predibot.errors import BudgetSpent
 from predibot.research.search.provider import (
     SearchAnswer,
@@ -18,7 +18,7 @@ from predibot.research.search.provider import (
     replay_complaint,
 )
 from predibot.research.search.throttle import PacedProvider
-from tests.tools.told import told
+from tests.tools.told import Steps, told
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -47,14 +47,6 @@ class ScriptedProvider:
 
 
 @dataclass
-class Recorder:
-    steps: list[SearchStep] = field(default_factory=list)
-
-    def write(self, step: SearchStep) -> None:
-        self.steps.append(step)
-
-
-@dataclass
 class CountingMeter:
     """Keeps what was reserved and settled, up to a limit in dollars."""
 
@@ -76,7 +68,7 @@ class CountingMeter:
         return Limits()
 
 
-def asked(*providers: SearchProvider, policy: SearchPolicy | None = None, trace: Recorder | None = None) -> str:
+def asked(*providers: SearchProvider, policy: SearchPolicy | None = None, trace: Steps | None = None) -> str:
     return told(make_web_search(providers, policy or SearchPolicy(), trace)("who wins"))
 
 
@@ -153,7 +145,7 @@ def test_an_address_that_is_none_is_dropped(url: str) -> None:
 
 def test_a_replay_drops_what_is_undated_or_later_and_counts_it() -> None:
     provider = ScriptedProvider([result("https://a.example", None), result("https://b.example", 1.0), result()])
-    trace = Recorder()
+    trace = Steps()
     text = asked(provider, policy=SearchPolicy(before=NOW), trace=trace)
     assert text.startswith("1 results")
     assert "a.example" not in text
@@ -189,7 +181,7 @@ def test_where_one_provider_gives_nothing_the_next_is_asked(first: ScriptedProvi
 
 @pytest.mark.parametrize("usd", [0.01, None])
 def test_a_search_is_traced_with_its_results_and_its_cost(usd: float | None) -> None:
-    trace = Recorder()
+    trace = Steps()
     # An address is shown once.
     text = asked(ScriptedProvider([result(), result()], usd_per_call=usd), trace=trace)
     assert text.startswith("1 results")

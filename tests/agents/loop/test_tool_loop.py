@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +17,7 @@ from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Context, Tool, Toolbox, ToolError
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, ToolCall
-from predibot.domain.trace import AbstainedStep, Step, ToolStep
+from predibot.domain.trace import AbstainedStep, ToolStep
 from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
 from predibot.games.dollar_per_event.form import SCHEMA
 from tests.agents.clients import PING
@@ -35,6 +35,7 @@ from tests.agents.scripted import (
     said,
     toolbox,
 )
+from tests.tools.told import Steps
 
 BAD: Turn = ("final_answer", answer(said(estimated_probability="60%")))
 
@@ -68,14 +69,6 @@ def spent_after(calls: int) -> Callable[[ChatRequest], None]:
             raise BudgetSpent("the decision's limit of $0.10 would be passed")
 
     return reserve
-
-
-@dataclass(slots=True)
-class Recorded:
-    steps: list[Step] = field(default_factory=list)
-
-    def write(self, step: Step) -> None:
-        self.steps.append(step)
 
 
 def noting(asked: list[str]) -> Callable[[str], str]:
@@ -193,7 +186,7 @@ def test_only_readable_calls_are_ever_sent_back_to_a_provider() -> None:
 
 
 def test_a_model_that_can_say_nothing_abstains_with_its_reason() -> None:
-    trace = Recorded()
+    trace = Steps()
     model = ScriptedModel([*RESEARCHED, ("final_answer", {"abstain": "no source names\na date"})])
     result = run(model, seen=context(trace=trace))
     assert (result.decision, result.reason) == (None, "the model abstained: no source names a date")
@@ -478,7 +471,7 @@ def test_any_other_error_of_a_tool_ends_the_decision_and_is_written_down(error: 
 
     calls: list[tuple[str, object]] = [("web_search", {"query": "rain"})]
     model = ScriptedModel([[*calls, ("update_belief", {})] if together else calls, GOOD])
-    trace = Recorded()
+    trace = Steps()
     with pytest.raises(type(error)) as caught:
         run(model, research(toolbox(failing), searches=0, pages=0), seen=context(trace=trace))
     assert caught.value is error
@@ -523,7 +516,7 @@ def test_decisions_that_run_at_once_do_not_mix() -> None:
 
 
 def test_every_call_and_every_refused_turn_is_on_the_trace() -> None:
-    trace = Recorded()
+    trace = Steps()
     run(ScriptedModel([("web_search", {"query": "rain"}), "text", BAD, GOOD]), no_research(), seen=context(trace=trace))
     assert [step.kind for step in trace.steps] == ["tool", "refused_turn", "tool", "tool"]
     called = [step for step in trace.steps if isinstance(step, ToolStep)]

@@ -15,6 +15,7 @@ from predibot.domain.trace import SearchStep
 from predibot.research.search.addresses import landing_url
 from predibot.research.search.provider import SearchFailed
 from predibot.research.search.providers.ddgs_provider import DdgsSearch
+from tests.tools.told import Steps
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
 PLAIN = "https://a.example/x?y=1&z=2"
@@ -263,19 +264,14 @@ def searched(backend: str, html: str) -> tuple[ToolText | ToolError, SearchStep]
     """Return what the tool says of a page of results, and the step that is written down."""
     from ddgs.engines import ENGINES
 
-    steps: list[Any] = []
-
-    class Trace:
-        def write(self, step: object) -> None:
-            steps.append(step)
-
+    trace = Steps()
     library = Library({backend: extracted(ENGINES["text"][backend](), html)})
     tool: Callable[[str], ToolText | ToolError] = make_web_search(
         [provider(library, backends=(backend,))],
         SearchPolicy(count=20),
-        Trace(),  # type: ignore[arg-type]
+        trace,
     )
-    return tool("q"), steps[0]
+    return tool("q"), trace.steps[0]
 
 
 def recorded(shared_data: Path, name: str) -> str:
