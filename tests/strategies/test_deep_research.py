@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -17,14 +16,14 @@ from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply
 from predibot.domain.decision import Abstention, Decision
 from predibot.domain.trace import StoredTrace, cost_of_steps
-from predibot.errors import BudgetSpent, ModelUnavailable, NoAnswer, PluginError
+from predibot.errors import BudgetSpent, NoAnswer, PluginError
 from predibot.jobs.replay.recordings import Record
 from predibot.ledger.files.traces import Trace
 from predibot.plugins.strategies import load_strategy, spec_of
 from predibot.recipe.recipe import BotSpec
 from tests.agents.chat_server import ChatServer, chat_server, completion
 from tests.agents.clients import SECRET, Clock, retry_of
-from tests.agents.responses import CANCELLED, NAME, PAGE, QUEUED, WORKING, completed, model_of, refusal
+from tests.agents.responses import NAME, PAGE, QUEUED, WORKING, completed, model_of
 from tests.agents.responses import REPORT as WRITTEN
 from tests.agents.scripted import ScriptedModel, answer, context, rain, reply
 from tests.decisions import taken
@@ -151,31 +150,6 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_rerun() -> 
     again = replace(seen, view=context(rain("m1")).view)
     assert load_strategy(BACKGROUND).decide(again) == decision
     assert seen.trace.steps == trace.steps
-
-
-@pytest.mark.parametrize(("usd", "begun"), [(2.0, 0), (2.1, 1)])
-def test_no_report_is_begun_whose_worst_case_does_not_fit(usd: float, begun: int) -> None:
-    # Two searches and the report: three times 200,000 tokens at $2 a million, 100,000 at $8, two cents.
-    assert pytest.approx(2.02) == 3 * 0.4 + 0.8 + 0.02
-    budget = Budget.of("decision", Limits(usd=usd))
-    with chat_server(completed(refusal("no"))) as server:
-        seen = context(meter=budget, model=over_loopback(server, budget, Trace()))
-        with nullcontext() if not begun else pytest.raises(NoAnswer, match="refused to answer: no"):
-            assert isinstance(load_strategy(BACKGROUND).decide(seen), Abstention)
-        assert len(server.asked) == begun
-
-
-def test_what_a_job_cost_that_was_cancelled_is_unknown() -> None:
-    budget, trace = Budget.of("decision", Limits()), Trace()
-    # Of 60 seconds 54 are for the report: after 2 + 3 + 4.5 + 6.75 + 10.125 + 15.1875 the next look would be too late.
-    with chat_server(*[WORKING] * 7, CANCELLED) as server:
-        seen = context(model=over_loopback(server, budget, trace), deadline_seconds=60.0)
-        with pytest.raises(ModelUnavailable, match="was not done in time and was cancelled"):
-            load_strategy(BACKGROUND).decide(seen)
-    assert server.asked[-1].path.endswith("/cancel")
-    assert len(server.asked) == 8
-    assert cost_of_steps(trace.steps) == (None, 0.0)
-    assert budget.spent().usd == pytest.approx(2.02)
 
 
 @pytest.mark.parametrize(("steps", "written"), [(1, 0), (2, 1)])

@@ -84,10 +84,10 @@ FORCING = [
 
 
 @pytest.mark.parametrize("words", FORCING)
-def test_a_refused_forcing_leaves_it_open(client: Client, words: str) -> None:
+def test_a_refused_forcing_leaves_it_open(words: str) -> None:
     status = 404 if "endpoints" in words else 400
     with chat_server(completion("Hm."), *[error(status, words)] * 2, completion("Hm.")) as server:
-        assert not ToolProbe().why_no_tools(client(server, retry_of(Clock())))
+        assert not ToolProbe().why_no_tools(light(server, retry_of(Clock())))
         choices = [asked.body.get("tool_choice") for asked in server.asked]
         last = server.asked[-1].body
     assert choices == [None, {"type": "function", "function": {"name": "ping"}}, "required", "auto"]

@@ -319,23 +319,6 @@ def test_settings_that_a_provider_refuses_by_name_are_left_out_and_the_answer_sa
     assert {name: server.asked[-1].body.get(name) for name in SETTINGS} == {"temperature": None, "seed": None, **kept}
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"error": {"message": "Unknown parameter", "param": "seed"}},
-        {"success": False, "errors": [{"code": 5006, "message": "seed is not taken"}]},
-        {"error": {"message": "Provider returned error", "metadata": {"raw": '{"error": {"param": "seed"}}'}}},
-        {"error": {"message": "invalid", "details": [{"fieldViolations": [{"field": "seed"}]}]}},
-        "unknown field `seed` at line 1",
-    ],
-    ids=["param", "list", "behind a gateway", "violation", "text"],
-)
-def test_a_refused_setting_is_found_wherever_an_error_names_it(client: Client, body: object) -> None:
-    with chat_server(said_json(body, 422), completion()) as server:
-        reply = client(server, retry_of(Clock())).chat(replace(HELLO, seed=4), deadline_seconds=60.0)
-    assert reply.refused_settings == ("seed",)
-
-
 def test_an_error_that_names_no_setting_is_final(client: Client) -> None:
     with pytest.raises(ModelRefused, match="seeded"):
         ask(client, error(400, "the model was not seeded"), request=SET)
