@@ -90,26 +90,16 @@ def test_no_recorded_page_is_a_wall(recorded: list[Recorded], texts: list[str]) 
     assert [page.url for page, text in zip(recorded, texts, strict=True) if wall_of(page.html, text)] == []
 
 
-def visits(recorded: list[Recorded], *focus_words: int) -> list[tuple[str, ...]]:
-    """Return the first part of every recorded page, focused on so many words of its article; read once for all."""
-    bodies = {page.url: page.body for page in recorded}
-
-    def fetch(url: str) -> Page:
-        return Page(url, "text/html", None, bodies[url], NOW, None)
-
-    visit = make_visit_webpage(fetch=fetch)
-    return [
-        tuple(told(visit(page.url, 1, " ".join(page.article.split()[:n]))) for n in focus_words) for page in recorded
-    ]
-
-
 def test_a_visited_page_costs_a_fraction_of_the_page_as_markdown(
     recorded: list[Recorded], tokens_of: Callable[[str], int]
 ) -> None:
     markdownify = pytest.importorskip("markdownify").markdownify
-    some = recorded[::18]
-    whole = [tokens_of(markdownify(page.html)) for page in some]
-    for shown, most in zip(zip(*visits(some, 0, 12), strict=True), (0.30, 0.20), strict=True):
+    some = {page.url: page for page in recorded[::18]}
+    whole = [tokens_of(markdownify(page.html)) for page in some.values()]
+    visit = make_visit_webpage(fetch=lambda url: Page(url, "text/html", None, some[url].body, NOW, None))
+    # First without a focus, then on the first words of the article.
+    for focus_words, most in ((0, 0.30), (12, 0.20)):
+        shown = [told(visit(url, 1, " ".join(page.article.split()[:focus_words]))) for url, page in some.items()]
         assert not any(text.startswith("error:") for text in shown)
         costs = [tokens_of(text) for text in shown]
         assert sum(cost / of for cost, of in zip(costs, whole, strict=True)) / len(whole) <= most

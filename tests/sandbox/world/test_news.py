@@ -28,6 +28,11 @@ def pages_by(world: World, number: int, minute: int) -> list[NewsPage]:
     return [page for page in pages_of(world.draws, world.plan(number)) if page.published_minute <= minute]
 
 
+@pytest.fixture(scope="module")
+def pages(large: World) -> list[NewsPage]:
+    return [page for number in open_numbers(large) for page in pages_of(large.draws, large.plan(number))]
+
+
 INSTANTS = [SANDBOX_OPENS_AT + timedelta(days=days, minutes=13) for days in (-20, 0, 40)]
 
 
@@ -63,8 +68,7 @@ def test_a_page_is_not_there_before_its_time(large: World) -> None:
             assert page_at(large, slug, page.published_minute) == page
 
 
-def test_an_updated_page_says_the_old_numbers_until_it_is_updated(large: World) -> None:
-    pages = [page for number in open_numbers(large) for page in pages_of(large.draws, large.plan(number))]
+def test_an_updated_page_says_the_old_numbers_until_it_is_updated(large: World, pages: list[NewsPage]) -> None:
     updated = [page for page in pages if page.updated_minute is not None and page.kind == "rumour"][:20]
     assert updated
     changed = 0
@@ -85,8 +89,7 @@ def test_every_event_has_two_pages_at_once_and_more_as_it_goes_on(large: World) 
         assert all(earlier <= later for earlier, later in pairwise(minutes))
 
 
-def test_pages_are_of_mixed_quality(large: World) -> None:
-    pages = [page for number in open_numbers(large) for page in pages_of(large.draws, large.plan(number))]
+def test_pages_are_of_mixed_quality(pages: list[NewsPage]) -> None:
     counts = Counter(page.kind for page in pages)
     assert counts["analysis"] > 0.4 * len(pages)
     assert all(counts[kind] > 0.02 * len(pages) for kind in ("rumour", "wrong", "filler", "hostile", "result"))
@@ -160,8 +163,7 @@ def test_the_text_of_a_page_is_found_among_its_noise(large: World) -> None:
         assert "812 partners" not in text
 
 
-def test_hostile_pages_try_every_trick(large: World) -> None:
-    pages = [page for number in open_numbers(large) for page in pages_of(large.draws, large.plan(number))]
+def test_hostile_pages_try_every_trick(large: World, pages: list[NewsPage]) -> None:
     texts = [" ".join(article_of(large, page, LATE).paragraphs) for page in pages if page.kind == "hostile"][:40]
     whole = "\n".join(texts)
     for trick in ("Ignore all previous", "169.254.169.254", "SYSTEM:", "<|im_start|>", "end of untrusted"):

@@ -71,6 +71,8 @@ def test_an_address_with_a_day_in_it_is_a_date_that_was_found_and_a_day_in_the_t
 
 
 OWN = '<meta property="article:published_time" content="2026-02-01T10:00:00Z">'
+LATER = "2026-03-03T10:00Z"
+MODIFIED = "<meta property='article:modified_time' content='2026-02-01T11:00:00Z'>"
 WORDS = "<p>The Senate passed the budget with 54 votes after a recount of all ballots.</p>" * 3
 
 
@@ -143,6 +145,13 @@ def test_a_neighbours_date_is_not_the_pages(html: str) -> None:
             page(WORDS, OWN + linked('{"@type": "NewsArticle", "dateModified": "2026-02-13T12:00Z",}')),
             "2026-02-13T12:00",
         ),
+        # The day alone says no more than the instant, and related posts nothing.
+        (page(f"<article><h1>B</h1><time>February 1, 2026</time>{WORDS}</article>", OWN), "2026-02-01T10:00"),
+        (
+            page(f"<article>{WORDS}<div class=jp-relatedposts><time datetime={LATER}>x</time></div></article>", OWN),
+            "2026-02-01T10:00",
+        ),
+        (page(f"<article><p>Updated an hour ago</p>{WORDS}</article>", OWN + MODIFIED), "2026-02-01T11:00"),
     ],
 )
 def test_of_several_dates_of_an_article_the_latest_counts(html: str, latest: str) -> None:
@@ -188,9 +197,6 @@ def test_a_page_whose_text_is_younger_proves_nothing() -> None:
     assert date_of_html(page(f"<article>{WORDS}</article><div class=comments>{byline}</div>", OWN), URL).proves
 
 
-LATER = "2026-03-03T10:00Z"
-
-
 @pytest.mark.parametrize(
     "html",
     [
@@ -221,29 +227,11 @@ def test_a_later_date_beside_the_pages_own_leaves_no_page_of_that_day(html: str)
     assert not date.proves or (date.latest_at is not None and date.latest_at > datetime(2026, 3, 3, tzinfo=UTC))
 
 
-def test_the_day_alone_beside_the_title_says_no_more_than_the_instant_of_the_page() -> None:
-    html = page(f"<article><h1>B</h1><time>February 1, 2026</time>{WORDS}</article>", OWN)
-    assert date_of_html(html, URL).latest_at == datetime(2026, 2, 1, 10, tzinfo=UTC)
-
-
-def test_the_times_of_related_posts_in_an_article_are_not_its_own() -> None:
-    html = page(
-        f"<article><h1>B</h1>{WORDS}<div class=jp-relatedposts><time datetime={LATER}>x</time></div></article>", OWN
-    )
-    assert date_of_html(html, URL).proves
-    assert date_of_html(html, URL).latest_at == datetime(2026, 2, 1, 10, tzinfo=UTC)
-
-
 def test_a_title_that_is_no_date_does_not_hide_the_text_of_an_element() -> None:
     html = page(
         f"<article><h1>B</h1><time itemprop=datePublished title=Posted>February 1, 2026</time>{WORDS}</article>"
     )
     assert date_of_html(html, URL).proves
-
-
-def test_some_time_ago_is_when_a_page_was_changed_as_its_data_say() -> None:
-    head = OWN + "<meta property='article:modified_time' content='2026-02-01T11:00:00Z'>"
-    assert date_of_html(page(f"<article><p>Updated an hour ago</p>{WORDS}</article>", head), URL).proves
 
 
 def test_an_address_does_not_prove_a_page_with_younger_rows() -> None:
