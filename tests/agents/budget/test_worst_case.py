@@ -76,14 +76,11 @@ def test_the_schema_of_an_answer_counts_once() -> None:
     assert input_tokens_bound(asked, count_request(plain, Usage(20, 5))) > 20 + schema_bytes
 
 
-def test_a_count_that_cannot_be_true_is_not_believed() -> None:
-    request = ChatRequest((Message("user", "word " * 1_000),))
-    assert input_tokens_bound(request, CountedRequest(request, 1, 0)) == input_tokens_bound(request)
-
-
-def test_the_same_message_twice_counts_twice() -> None:
+def test_a_count_that_cannot_be_true_is_not_believed_and_the_same_message_twice_counts_twice() -> None:
     page = Message("user", "word " * 1_000)
-    before = CountedRequest(ChatRequest((page,)), 1_000, 0)
+    once = ChatRequest((page,))
+    assert input_tokens_bound(once, CountedRequest(once, 1, 0)) == input_tokens_bound(once)
+    before = CountedRequest(once, 1_000, 0)
     assert input_tokens_bound(ChatRequest((page, page)), before) >= 6_000
 
 
@@ -93,7 +90,5 @@ def test_the_worst_case_by_hand() -> None:
     # 64 for the conversation, 16 for the message, 920 for its bytes.
     assert (worst.tokens, worst.steps, worst.seconds) == (1_500, 1, 30.0)
     assert worst.usd == pytest.approx(1_000 * 10e-6 + 500 * 20e-6 + 0.01)
-
-
-def test_an_unknown_price_sets_no_dollars_aside() -> None:
-    assert worst_case(ChatRequest((Message("user", "x"),)), None, deadline_seconds=1.0).usd == 0.0
+    # An unknown price sets no dollars aside.
+    assert worst_case(request, None, deadline_seconds=1.0).usd == 0.0

@@ -1,18 +1,12 @@
 """The board: what stays in view when pages leave it."""
 
-import json
-import random
 import re
-from statistics import NormalDist, fmean
 
 import pytest
 
 from predibot.agents.loop.belief import MAX_PASSAGES, MAX_WORDS_CHARACTERS, PASSAGE_CHARACTERS, Belief, Board
-from predibot.agents.loop.run_agent import run_agent
-from predibot.agents.loop.tool_loop import LoopLimits
-from predibot.domain.chat import ChatReply, ChatRequest, ToolCall
 from tests.agents.loop.planted_pages import read_ten_pages
-from tests.agents.scripted import FENCE, answer, context, rain, reply, research, said, toolbox
+from tests.agents.scripted import FENCE
 
 QUESTION = "Will the mayor of Rome resign?"
 BELIEF = Belief((("m1", 0.25),), "a strike", "a majority", "who votes")
@@ -102,57 +96,12 @@ def test_an_address_is_listed_once_with_its_title_and_day_and_a_long_one_pushes_
     assert "- Title (2026-01-04) https://a.example/1" in said and said.count("https://a.example/2") == 1
 
 
-MARKETS, PAGES, SPREAD = 50, 9, 0.1
-
-
-class Rememberer:
-    """A model that knows of each page but the latest only what it believes: the mean of what the pages said."""
-
-    name = "scripted"
-
-    def __init__(self) -> None:
-        self.read = 0
-
-    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Rewrite the belief by the page that was read, and read the next one."""
-        board = request.messages[-1].text
-        believed = {name: float(chance) for name, chance in re.findall(r"(m\d+) (0\.\d+)", board)}
-        page = next(
-            (each.text for each in reversed(request.messages) if each.role == "tool" and "says" in each.text), ""
-        )
-        for name, chance in re.findall(r"(m\d+) says (0\.\d+)", page):
-            before = believed.get(name, 0.0)
-            believed[name] = before + (float(chance) - before) / self.read
-        chances = [{"market_id": name, "probability": chance} for name, chance in believed.items()]
-        calls: list[tuple[str, object]] = (
-            [("update_belief", {"probabilities": chances, "evidence_for": "pages"})] if chances else []
-        )
-        calls.append(("visit_webpage", {"url": f"http://a.example/{self.read}"}))
-        if self.read == PAGES:
-            markets = (said(name, estimated_probability=chance, bet=0) for name, chance in believed.items())
-            calls = [("final_answer", answer(*markets, unallocated=1))]
-        self.read += 1
-        made = [ToolCall(f"{self.read}.{row}", name, json.dumps(given)) for row, (name, given) in enumerate(calls)]
-        return reply(calls=made, finish="tool_calls")
-
-
-def test_an_agent_that_remembers_by_its_belief_alone_has_the_error_of_the_mean_of_all_pages() -> None:
-    rng, names = random.Random(5), [f"m{number}" for number in range(MARKETS)]
-    noise = {name: [min(max(rng.gauss(0.5, SPREAD), 0.1), 0.9) for _ in range(PAGES)] for name in names}
-
-    def page(url: str, _part: int, _focus: str | None) -> str:
-        return "\n".join(f"{name} says {each[int(url[-1])]:.3f}." for name, each in noise.items())
-
-    where = context(rain(*names))
-    looked = research(toolbox(page=page), searches=0, pages=0)
-    result = run_agent(Rememberer(), "Read.", looked, where.form(), where, LoopLimits(), clock=lambda: 0.0)
-    assert result.decision is not None
-    handed_in = [each.probability for each in result.decision.forecasts]
-    assert handed_in == pytest.approx([fmean(each) for each in noise.values()], abs=0.003)
-    # The variance falls to a ninth; 99.9 % of such samples are within these bounds.
-    variance = fmean((each - 0.5) ** 2 for each in handed_in)
-    width = NormalDist().inv_cdf(0.9995) * (2 / MARKETS) ** 0.5
-    assert abs(variance / (SPREAD**2 / PAGES) - 1) < width
+def test_a_belief_of_fifty_markets_is_shown_whole_and_to_three_digits() -> None:
+    chances = {f"m{number}": 0.1 + number * 0.017 for number in range(50)}
+    board = Board()
+    board.update(Belief(tuple(chances.items()), "pages", ""))
+    shown = re.findall(r"\b(m\d+) (0\.\d+)", board.text(FENCE, asks=True))
+    assert {name: float(chance) for name, chance in shown} == pytest.approx(chances, abs=0.0005)
 
 
 def test_a_belief_knows_nothing_of_pages_read_in_its_own_turn() -> None:

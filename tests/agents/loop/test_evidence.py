@@ -6,7 +6,7 @@ import pytest
 
 from predibot.agents.loop.evidence import FAILED_TRIES, ToolAnswer
 from predibot.contracts import Toolbox, ToolError
-from tests.agents.scripted import FENCE, research, toolbox
+from tests.agents.scripted import research, toolbox
 
 
 def belief(*, probability: object = 0.4, **changed: object) -> dict[str, object]:
@@ -116,14 +116,6 @@ def test_what_is_empty_and_may_be_left_out_is_left_out(empty: str | None) -> Non
     looked = research(toolbox(page=lambda *given: asked.append(given) or "read"))
     looked.visit({"url": "http://a.example", "part": empty, "focus": empty})
     assert asked == [("http://a.example", 1, None)]
-
-
-def test_everything_fetched_is_fenced() -> None:
-    looked = research(toolbox(lambda _query: FENCE.closing, lambda *_: FENCE.closing.upper()))
-    for told in (looked.search({"query": "rain"}), looked.visit({"url": "http://a.example"})):
-        text = told.text
-        assert text.startswith(FENCE.opening)
-        assert text.casefold().count(FENCE.mark) == 2
 
 
 def test_of_a_search_all_titles_addresses_and_dates_stay_in_view_and_snippets_do_not() -> None:

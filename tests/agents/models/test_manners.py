@@ -46,6 +46,9 @@ def test_thoughts_are_sent_back_word_for_word_to_whom_documents_it_and_to_nobody
     assert "reasoning_content" not in wire(Manners.of("m"))[2]
     for name in ("openai/deepseek-v4-pro", "moonshot/kimi-k2-thinking"):
         assert wire(replace(Manners.of(name), model="m"))[2]["reasoning_content"] == THOUGHT
+    # A signature of a call goes back with its call.
+    calls: Any = wire(Manners("m"))[2]["tool_calls"]
+    assert calls[0]["extra_content"]["google"]["thought_signature"] == SIGNATURE
 
 
 @pytest.mark.parametrize("thought", ["", "hm"])
@@ -77,11 +80,6 @@ def test_state_of_another_model_is_sent_to_none() -> None:
     assert set(wire(Manners.of("another"))[2]["tool_calls"][0]) == {"id", "type", "function"}  # type: ignore[index]
 
 
-def test_a_signature_of_a_call_goes_back_with_its_call() -> None:
-    calls: Any = wire(Manners("m"))[2]["tool_calls"]
-    assert calls[0]["extra_content"]["google"]["thought_signature"] == SIGNATURE
-
-
 @pytest.mark.parametrize("words", ["reasoning_content is missing", "The `reasoning_content` must be passed back"])
 def test_a_field_is_learned_both_ways_and_once(words: str) -> None:
     wanted = after(words)
@@ -90,10 +88,6 @@ def test_a_field_is_learned_both_ways_and_once(words: str) -> None:
     refused = after("property 'reasoning_content' is unsupported", known=replace(Manners.of("deepseek"), model="m"))
     assert "reasoning_content" not in wire(refused)[2]
     assert refused.learn(words, TALK) is None
-
-
-def test_state_that_no_turn_has_cannot_be_learned() -> None:
-    assert Manners("m").learn("reasoning_content is missing", HELLO) is None
 
 
 def test_a_turns_state_is_kept_whole_or_not_at_all() -> None:
@@ -211,7 +205,8 @@ def test_a_name_that_is_refused_is_no_limit() -> None:
     assert request_body(TALK, "m", after(words))["max_completion_tokens"] == 16_000
 
 
-def test_another_status_or_other_words_teach_nothing() -> None:
+def test_another_status_other_words_and_state_that_no_turn_has_teach_nothing() -> None:
+    assert Manners("m").learn("reasoning_content is missing", HELLO) is None
     words = "Thinking mode does not support this tool_choice"
     forced = replace(TALK, forced_tool="ping")
     assert Manners("m").learn(words, forced, status=401) is Manners("m").learn("no", forced) is None
@@ -257,12 +252,8 @@ def test_an_error_is_read_in_every_form_that_is_known(body: str, words: str) -> 
 
 
 def test_a_count_may_be_written_with_a_point() -> None:
-    assert (parse_count(100.0), parse_count(100.5), parse_count(float("nan")), parse_count(float("inf"))) == (
-        100,
-        None,
-        None,
-        None,
-    )
+    assert parse_count(100.0) == 100
+    assert {parse_count(count) for count in (100.5, float("nan"), float("inf"))} == {None}
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,6 @@ def test_of_a_page_of_endless_short_sentences_only_the_first_are_cut_into_parts(
     text = parse_page(PageSource("text/plain", None, "http://a.example/", 60.0, f"a{end}".encode() * 150_000)).text
     assert text.count("a") < 51_000
     assert text.splitlines()[-1].startswith("[the page goes on; ")
-
-
-def test_a_title_is_cut_where_no_title_goes_on() -> None:
     source = PageSource("text/html", None, "http://a.example/", 60.0, b"<title>" + b"vote " * 10_000 + b"</title><p>a")
     assert len(parse_page(source).title) == 1_000
 

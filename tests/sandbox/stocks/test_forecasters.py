@@ -53,9 +53,7 @@ def test_a_prompt_is_read_stock_by_stock_with_the_news_of_each() -> None:
         PromptStock("KO", False),
         PromptStock("XOM", True, (BAD,)),
     )
-
-
-def test_where_no_price_is_shown_every_stock_counts_as_traded() -> None:
+    # Where no price is shown every stock counts as traded.
     blind = PROMPT.replace(', "close": 214.886', "").replace(', "close": 120.0', "")
     assert all(each.is_priced for each in read_stocks(blind))
 
@@ -81,9 +79,7 @@ def test_the_others_are_as_they_are_called() -> None:
     noisy, restless = (stock_weights(name, EVERY, drawn) for name in ("noisy", "restless"))
     assert noisy != restless != stock_weights("restless", EVERY, partial(draw, "another prompt"))
     assert set(noisy) == {"AAPL", "KO", "XOM", "PG"} and 0.99 < sum(noisy.values()) <= 1.0
-
-
-def test_nobody_asks_for_what_cannot_be_traded() -> None:
+    # Nobody asks for what cannot be traded.
     halted = tuple(PromptStock(each.ticker, False, each.news) for each in EVERY)
     for name in ("sharp", "noisy", "overconfident", "lazy", "gullible", "restless"):
         assert stock_weights(name, halted, drawn) == {}

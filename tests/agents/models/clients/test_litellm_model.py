@@ -140,12 +140,6 @@ def test_a_proxy_of_litellm_states_the_cost_in_a_header() -> None:
     assert reply.cost == Cost(0.25, "provider")
 
 
-def test_a_name_without_a_provider_is_looked_up() -> None:
-    assert provider_of("gpt-4o-mini") == "openai"
-    with pytest.raises(ModelRefused, match="write provider/model"):
-        provider_of("nobodys-model")
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -159,6 +153,12 @@ def test_a_name_without_a_provider_is_looked_up() -> None:
 )
 def test_a_model_is_named_as_its_provider_names_it(name: str) -> None:
     assert provider_of(name) == name.partition("/")[0]
+
+
+def test_a_name_without_a_provider_is_looked_up() -> None:
+    assert provider_of("gpt-4o-mini") == "openai"
+    with pytest.raises(ModelRefused, match="write provider/model"):
+        provider_of("nobodys-model")
 
 
 @pytest.mark.parametrize(
