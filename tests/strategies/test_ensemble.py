@@ -102,10 +102,10 @@ def test_the_game_takes_the_bets_on_many_markets() -> None:
     assert booking.unallocated_usd == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.parametrize(("share", "taken"), [(0.3, True), (1 / 3, True), (0.34, False), (1.0, False)])
-def test_too_few_members_are_an_abstention(share: float, taken: bool) -> None:
+@pytest.mark.parametrize(("share", "enough"), [(0.3, True), (1 / 3, True), (0.34, False), (1.0, False)])
+def test_too_few_members_are_an_abstention(share: float, enough: bool) -> None:
     decision = pool({"a": forecast(0.6), "b": None}, min_share=share, members=THREE)
-    assert isinstance(decision, Decision) == taken
+    assert isinstance(decision, Decision) == enough
     if isinstance(decision, Abstention):
         assert decision.reason.startswith("1 of 3 members have a decision, ")
         assert decision.kind == "members"
