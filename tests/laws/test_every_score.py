@@ -196,7 +196,7 @@ OTHERS: list[Any] = [
     np.array([2**63, 1], dtype=np.uint64), np.array([1e300, 0.5], dtype=np.longdouble),
 ]  # fmt: skip
 SERIES: list[Any] = [
-    [one, other] for one in (*NUMBERS, None, "0.5", b"1", [], 1j, Decimal(1), True) for other in (0.5, 1, one)
+    [one, other] for one in (*NUMBERS, None, "0.5", b"1", [], 1j, Decimal(1), True) for other in (0.5, one)
 ]
 AWKWARD = [*NUMBERS, *OTHERS, *SERIES]
 MOST_BYTES = 200_000_000

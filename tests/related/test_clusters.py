@@ -1,7 +1,6 @@
 """Clusters of related events: average linkage of S, and which jumps chance does not explain."""
 
 import numpy as np
-import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import hypergeom
@@ -12,7 +11,7 @@ from predibot.related.features import Features
 from tests.related.made import from_logits, groups_of, logits_in_groups, random_words, scores_of
 from tests.related.related_worlds import sizes_of, told_by
 
-WORLDS = 40
+WORLDS = 8
 
 
 def area_under_the_curve(same: np.ndarray, scores: np.ndarray) -> float:
@@ -41,16 +40,14 @@ def world(seed: int, *, related: bool, events: int = 80, groups: int = 16) -> tu
     return from_logits(logits_in_groups(generator, group), texts=texts, tags=[[f"tag{k}"] for k in group]), group
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_s_tells_markets_that_jump_together_from_the_others(seed: int) -> None:
-    generator, group = np.random.default_rng(seed), groups_of(400, 40)
+def test_s_tells_markets_that_jump_together_from_the_others() -> None:
+    generator, group = np.random.default_rng(0), groups_of(400, 40)
     for texts in (random_words(generator, 400), ["Will it rain?"] * 400):
         assert auc(from_logits(logits_in_groups(generator, group), texts=texts), group) >= 0.95
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_s_tells_nothing_where_there_is_nothing_to_tell(seed: int) -> None:
-    generator, group = np.random.default_rng(seed), groups_of(400, 40)
+def test_s_tells_nothing_where_there_is_nothing_to_tell() -> None:
+    generator, group = np.random.default_rng(0), groups_of(400, 40)
     logits = logits_in_groups(generator, group, shared=0)
     assert 0.4 <= auc(from_logits(logits, texts=["Will it rain?"] * 400), group) <= 0.6
 
@@ -61,21 +58,10 @@ def test_unrelated_events_with_equal_texts_and_tags_never_become_one() -> None:
         assert sizes_of(cluster_events(beliefs)) == (1,) * 80
 
 
-def test_noise_alone_joins_nobody() -> None:
-    logits = logits_in_groups(np.random.default_rng(0), groups_of(80, 16), shared=0)
-    assert sizes_of(cluster_events(from_logits(logits, texts=["rain"] * 80, tags=[["t"]] * 80))) == (1,) * 80
-
-
 def test_clusters_are_the_same_in_any_order_of_the_markets() -> None:
     beliefs, _ = world(5, related=True)
     order = np.random.default_rng(0).permutation(beliefs.n)
     assert cluster_events(beliefs.only(order.tolist())) == cluster_events(beliefs)
-
-
-def test_a_cluster_is_called_by_the_first_of_its_events() -> None:
-    beliefs, _ = world(5, related=True)
-    clusters = cluster_events(beliefs)
-    assert all(clusters[name] == name <= event for event, name in clusters.items())
 
 
 def test_an_event_is_as_near_as_the_nearest_of_its_markets() -> None:
@@ -85,18 +71,6 @@ def test_an_event_is_as_near_as_the_nearest_of_its_markets() -> None:
     beliefs = from_logits(logits, events=["a", "a", "b", "b"], texts=["rain"] * 4, tags=[["t"]] * 4)
     assert sizes_of(cluster_events(beliefs)) == (2,)
     assert sizes_of(cluster_events(beliefs.only([1, 2, 3]))) == (1, 1)
-
-
-def test_average_linkage_does_not_chain() -> None:
-    """The middle jumps with both ends on half its days, the ends never together: one of the ends stays alone."""
-    generator = np.random.default_rng(2)
-    steps = generator.normal(0.0, 0.05, (3, 120))
-    first, second = np.arange(5, 40, 5), np.arange(62, 100, 5)
-    for row, days in ((0, first), (1, np.concatenate([first, second])), (2, second)):
-        steps[row, days] += 1.0 * (-1.0) ** np.arange(days.size)
-    beliefs = from_logits(np.cumsum(steps, axis=1), texts=["rain"] * 3, tags=[["a"], ["b"], ["c"]])
-    assert shared_jumps(beliefs).nnz == 4
-    assert sizes_of(cluster_events(beliefs)) == (2, 1)
 
 
 def test_one_event_is_a_cluster_and_none_are_none() -> None:
@@ -131,8 +105,8 @@ def test_markets_of_one_event_prove_nothing() -> None:
 
 
 def test_two_equals_are_hardly_ever_told_apart_and_two_that_differ_still_are() -> None:
-    """Of 20 worlds; tests/benchmarks measures a thousand."""
-    told = [told_by(seed) for seed in range(20)]
+    """Of ten worlds; tests/benchmarks measures a thousand."""
+    told = [told_by(seed) for seed in range(10)]
     assert np.median([each.groups_found for each in told]) >= 12
     apart = {
         name: np.mean([np.array(each.p_values[name]) <= 0.05 for each in told], axis=0) for name in ("equal", "better")

@@ -88,20 +88,6 @@ def test_every_feature_is_what_loops_over_days_tags_and_words_find(seed: int) ->
         assert [each[a, b] for each in block.each] == pytest.approx(expected, nan_ok=True)
 
 
-def test_synchrony_is_the_mean_of_both_directions_and_two_days_apart_is_apart() -> None:
-    """The first jumps on days 10, 20, 30 and 40, the second on days 11 and 22: 1 of 4 and 1 of 2 are near."""
-    beliefs = from_prices([with_jumps(60, 10, 20, 30, 40), with_jumps(60, 11, 22)])
-    block = Features(beliefs).block(slice(0, 1), slice(1, 2))
-    assert block.synchrony.item() == pytest.approx((1 / 4 + 1 / 2) / 2)
-    assert block.nearness.item() == pytest.approx(1 / (1 + 1 / 7))
-
-
-def test_jumps_seven_days_apart_are_half_near() -> None:
-    beliefs = from_prices([with_jumps(60, 10), with_jumps(60, 17)])
-    block = Features(beliefs).block(slice(0, 1), slice(1, 2))
-    assert (block.synchrony.item(), block.nearness.item()) == (0.0, pytest.approx(0.5))
-
-
 def test_without_a_change_point_on_a_side_nothing_is_near() -> None:
     beliefs = from_prices([with_jumps(60, 10), with_jumps(60)], tags=[["a"], ["a"]], texts=["x", "x"])
     block = Features(beliefs).block(slice(0, 1), slice(1, 2))
@@ -114,13 +100,6 @@ def test_a_missing_feature_drops_out_and_the_others_are_rescaled() -> None:
     beliefs = from_prices([with_jumps(60, 10)] * 2, texts=["rain", "snow"])
     scores = scores_of(beliefs, replace(PAPER, weights=FeatureWeights(synchrony=0.4, tags=0.3, nearness=0.1, text=0.2)))
     assert scores[0, 1] == pytest.approx(0.5 / 0.7)
-
-
-def test_tags_of_one_side_only_are_no_common_ones_and_none_at_all_are_missing() -> None:
-    beliefs = from_prices([with_jumps(60)] * 4, tags=[["a", "b"], ["b", "c"], [], []])
-    tags = Features(beliefs).block(slice(0, 4), slice(0, 4)).tags
-    assert (tags[0, 1], tags[0, 2]) == (pytest.approx(1 / 3), 0.0)
-    assert np.isnan(tags[2, 3])
 
 
 def test_nothing_that_has_a_weight_is_no_score() -> None:
@@ -167,12 +146,6 @@ def test_change_points_that_count_nowhere_leave_tags_and_text() -> None:
 class TestChangePoints:
     """Which days of a market's prices count."""
 
-    def test_a_change_of_more_than_two_deviations_is_one(self) -> None:
-        """Of eight changes seven are 0 and one is .1: mean .0125, deviation .1 / sqrt(8), so that z is 2.47."""
-        beliefs = from_prices([[0.5, *[0.5] * 3, *[0.6] * 5]])
-        points = change_points(daily_changes(beliefs.prices), 1)
-        assert points.day.tolist() == [FIRST_DAY + 4]
-
     def test_with_fewer_than_six_changes_there_is_none(self) -> None:
         """Of six changes one of .1: z is (.1 - .1 / 6) / (.1 / sqrt(6)) = 2.04; of five it would be 1.79."""
         for flat, expected in ((2, 1), (1, 0)):
@@ -184,11 +157,6 @@ class TestChangePoints:
         nan = math.nan
         prices = [0.5, 0.5, nan, 0.5, 0.5, nan, 0.9, 0.9, nan, 0.9, 0.9, 0.9]
         assert change_points(daily_changes(from_prices([prices]).prices), 1).day.size == 0
-
-    def test_over_a_gap_nothing_is_told(self) -> None:
-        prices = [0.5] * 5 + [math.nan] + [0.9] * 5
-        changes = daily_changes(from_prices([prices]).prices)
-        assert (changes.change.size, np.abs(changes.change).max()) == (8, 0.0)
 
     def test_changes_that_are_all_alike_are_no_jumps(self) -> None:
         prices = np.round(np.arange(0.1, 0.9, 0.01), 2).tolist()

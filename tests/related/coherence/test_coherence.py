@@ -47,12 +47,6 @@ def test_where_one_of_them_must_pay_less_than_one_is_too_little() -> None:
     assert (silent.rules[0].bot, silent.rules[0].market, silent.rules[0].n) == (0.0, 0.0, 1)
 
 
-def test_an_earlier_date_must_not_be_more_probable() -> None:
-    found = coherence_of(a_record([[0.5, 0.3, 0.4]], [0.2, 0.3, 0.4]), DATES, "bot")
-    assert [each.name for each in found.rules] == ["all", "dates"]
-    assert (found.rules[1].bot, found.rules[1].market) == (pytest.approx(0.2), 0.0)
-
-
 def test_the_order_of_the_markets_and_the_side_of_the_threshold_do_not_matter() -> None:
     low = [f"Will it close below {level} on May 5?" for level in (140, 100, 120)]
     for questions, said in ((LEVELS, [0.4, 0.5, 0.3]), (LEVELS[::-1], [0.3, 0.5, 0.4]), (low, [0.6, 0.5, 0.4])):
