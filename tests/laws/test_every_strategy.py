@@ -28,12 +28,14 @@ TALKING = (
 ALONE = tuple(name for name in strategy_names() if name not in TALKING and FIRST_GAME in spec_of(name).games)
 
 GAMES_ON_EVENTS = (FIRST_GAME,)
+Decided = tuple[str, list[tuple[Event, Decision]]]
+"""The name of a strategy, and what it decides on each event."""
 
 
 @pytest.fixture(scope="module")
 def events() -> Iterator[tuple[Event, ...]]:
     """Every event of a world that has a usable market, whatever its volume or subject."""
-    with SandboxServer(now=AT, options=SandboxOptions(seed=11, events=80)) as server:
+    with SandboxServer(now=AT, options=SandboxOptions(seed=11, events=40)) as server:
         venue = Polymarket(
             gamma_url=server.gamma_url, clob_url=server.clob_url, name="sandbox", live=False, clock=lambda: AT
         )
@@ -59,38 +61,33 @@ def book(game: str, decision: Decision, event: Event) -> Booking:
     return decisions.book(make_game(game), decision, event, quotes, venue="sandbox")
 
 
+@pytest.fixture(scope="module", params=ALONE)
+def decided(request: pytest.FixtureRequest, events: tuple[Event, ...]) -> Decided:
+    return request.param, [(event, decide(request.param, event)) for event in events]
+
+
 @pytest.mark.parametrize("game", [name for name in game_names() if name in GAMES_ON_EVENTS])
-@pytest.mark.parametrize("name", ALONE)
-def test_every_game_on_events_conserves_money(game: str, name: str, events: tuple[Event, ...]) -> None:
-    for event in events:
-        booking = book(game, decide(name, event), event)
+def test_every_game_on_events_conserves_money(game: str, decided: Decided) -> None:
+    for event, decision in decided[1]:
+        booking = book(game, decision, event)
         spent_usd = -fsum(fill.cash_usd for booked in booking.orders for fill in booked.fills)
         assert spent_usd + booking.unallocated_usd == pytest.approx(make_game(game).stake_usd)
 
 
-@pytest.mark.parametrize("name", ALONE)
-def test_no_bet_can_pay_more_than_a_dollar_a_share_or_lose_more_than_its_stake(
-    name: str, events: tuple[Event, ...]
-) -> None:
-    for event in events:
-        for booked in book(FIRST_GAME, decide(name, event), event).orders:
+def test_no_bet_can_pay_more_than_a_dollar_a_share_or_lose_more_than_its_stake(decided: Decided) -> None:
+    for event, decision in decided[1]:
+        for booked in book(FIRST_GAME, decision, event).orders:
             for fill in booked.fills:
                 assert 0.0 < fill.price < 1.0
                 assert fill.shares * fill.price == pytest.approx(booked.order.amount)
                 assert fill.fee_usd >= 0.0
 
 
-@pytest.mark.parametrize("name", ALONE)
-def test_a_decision_depends_on_its_event_and_never_on_the_order_of_deciding(
-    name: str, events: tuple[Event, ...]
-) -> None:
-    forward = [decide(name, event) for event in events]
-    backward = [decide(name, event) for event in reversed(events)]
-    assert forward == backward[::-1]
+def test_a_decision_depends_on_its_event_and_never_on_the_order_of_deciding(decided: Decided) -> None:
+    name, forward = decided
+    assert [(event, decide(name, event)) for event, _ in reversed(forward)] == forward[::-1]
 
 
-@pytest.mark.parametrize("name", ALONE)
-def test_every_market_gets_a_forecast_also_without_money_on_it(name: str, events: tuple[Event, ...]) -> None:
-    for event in events:
-        said = {each.market_id for each in decide(name, event).forecasts}
-        assert said == {market.id for market in event.markets}
+def test_every_market_gets_a_forecast_also_without_money_on_it(decided: Decided) -> None:
+    for event, decision in decided[1]:
+        assert {each.market_id for each in decision.forecasts} == {market.id for market in event.markets}

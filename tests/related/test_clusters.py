@@ -112,7 +112,7 @@ def test_two_equals_are_hardly_ever_told_apart_and_two_that_differ_still_are() -
         name: np.mean([np.array(each.p_values[name]) <= 0.05 for each in told], axis=0) for name in ("equal", "better")
     }
     # Each event by itself, and related ones joined.
-    assert apart["equal"][0] > 0.2
+    assert apart["equal"][0] >= 0.2
     assert apart["equal"][1] <= 0.07
     assert apart["better"][1] >= 0.8
 

@@ -1,12 +1,10 @@
 """The summary that an evaluation opens with."""
 
-import io
 from dataclasses import replace
 
 import pytest
 
 from predibot.reports.terminal.evaluation_screen import ScreenOptions, print_evaluation, required_parts
-from predibot.reports.terminal.terminal import console_for
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
 from tests.reports.made_evaluation import made_evaluation
 from tests.reports.terminal.test_terminal import screen, shown
@@ -99,12 +97,6 @@ def test_a_venue_out_of_reach_is_said_on_the_summary_and_notes_of_the_record_are
     assert [line for line in lines if line.startswith("note: ")] == [
         "note: remark 0.", "note: remark 1.", "note: remark 2.", "note: 2 more; --json has them all.",
     ]  # fmt: skip
-
-
-def test_a_pipe_is_plain() -> None:
-    pipe = io.StringIO()
-    print_evaluation(console_for(pipe), evaluated(SHARP))
-    assert "\x1b" not in pipe.getvalue()
 
 
 @pytest.mark.parametrize("table", [None, "forecasts", "returns", "quote", "pairs", "calibration", "decisions"])

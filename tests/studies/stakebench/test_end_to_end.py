@@ -32,7 +32,6 @@ from tests.studies.stakebench.readers import (
     Silent,
     Wording,
     answer_to,
-    data_set,
     here,
     reader,
     reading,
@@ -42,12 +41,6 @@ from tests.studies.stakebench.readers import (
 __all__ = ["here", "reader"]
 
 pytestmark = pytest.mark.usefixtures("here")
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a small data set of comments."""
-    return data_set(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.fixture(scope="module")

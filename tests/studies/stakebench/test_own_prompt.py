@@ -7,19 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import said_here
-from tests.studies.stakebench.readers import Reader, data_set, here, reader, reading
+from tests.studies.stakebench.readers import Reader, here, reader, reading
 
 __all__ = ["here", "reader"]
 
 pytestmark = pytest.mark.usefixtures("here")
 
 DOCS = Path(__file__).parents[3] / "docs" / "stakebench.md"
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a small data set of comments."""
-    return data_set(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.fixture(scope="module")

@@ -79,11 +79,6 @@ def test_the_first_action_is_the_first_net_change_within_48_hours(
     assert first_action(held, "YES", DAY + HOUR) == expected
 
 
-def test_a_shorter_window_ends_sooner() -> None:
-    held = changes(row("TRADE", 0, 50, usd=20), row("TRADE", 8, 5))
-    assert first_action(held, "YES", DAY + HOUR, window=6 * HOUR) == "hold"
-
-
 def bet(outcome: str, amount: float, shares: float, **more: object) -> dict[str, object]:
     made = {"outcome": outcome, "amount": amount, "shares": shares, "createdTime": SECONDS * 1000, "probAfter": 0.6}
     return made | more
@@ -108,11 +103,6 @@ def test_cancelled_orders_and_redemptions_hold_nothing() -> None:
     assert list(manifold_changes(cancelled)) == []
     assert list(manifold_changes(bet("YES", 10, 20, isRedemption=True))) == []
     assert manifold_price(cancelled) is None
-
-
-def test_the_larger_side_of_mana_is_the_position() -> None:
-    both = [*manifold_changes(bet("YES", 20, 40)), *manifold_changes(bet("NO", 70, 100))]
-    assert position_by_mana(holdings_at(both, DAY + HOUR)) == ("NO", 70.0)
 
 
 def test_shares_that_lie_on_the_other_side_tell_no_action() -> None:

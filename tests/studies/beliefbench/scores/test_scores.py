@@ -19,15 +19,6 @@ def made(seed: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
     return predicted, score, true, rng.integers(0, 12, (n, 2))
 
 
-def test_a_perfect_labeller_is_right_in_everything() -> None:
-    _, score, true, events = made(1, 60)
-    values = pair_scores(true, score, true, events).values
-    assert (values.mse, values.mae, values.accuracy, values.f1, values.kappa) == (0.0, 0.0, 1.0, 1.0, 1.0)
-    # Within a label the order is not told.
-    assert 0.9 < values.spearman < 1.0
-    assert 0.0 < values.mae_to_score < 0.1
-
-
 def test_four_answers_by_hand() -> None:
     # Off by 0, 1, 2 and 4 steps of 0.2, the score always in the middle.
     found = pair_scores([0, 1, 2, 4], [0.1, 0.5, 0.9, 0.1], [0, 2, 4, 0], np.array([[1, 2], [1, 3], [2, 3], [2, 4]]))
@@ -107,7 +98,7 @@ def test_intervals_hold_the_estimate_and_do_not_depend_on_the_order_of_pairs() -
 def test_intervals_hold_the_truth_where_pairs_of_one_event_are_alike() -> None:
     # What is right depends on both events; the truth is one half by symmetry.
     held = held_by_rows = 0
-    for world in range(100):
+    for world in range(50):
         rng = np.random.default_rng(world)
         of_event = rng.normal(0.0, 1.0, 60)
         first = rng.integers(0, 60, 200)
@@ -119,8 +110,8 @@ def test_intervals_hold_the_truth_where_pairs_of_one_event_are_alike() -> None:
         found = pair_scores(predicted, (true + 0.5) / 5, true, events, seed=world, resamples=300)
         held += found.low.accuracy <= 0.5 <= found.high.accuracy
         held_by_rows += abs(right.mean() - 0.5) < 1.96 * 0.5 / math.sqrt(200)
-    assert held >= 90
-    assert held_by_rows < 80
+    assert held >= 45
+    assert held_by_rows < 40
 
 
 @pytest.mark.parametrize(("predicted", "true"), [([5], [0]), ([-2], [0]), ([0], [5]), ([0], [-1]), ([0, 1], [0])])

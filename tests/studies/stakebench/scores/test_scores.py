@@ -1,7 +1,6 @@
 """Scores of labels: by hand, at their ends, and against versions of few lines."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from predibot.studies.stakebench.scores.ratios import REFUSED, Tally, macro_aver
 from predibot.studies.stakebench.scores.scores import (
     accuracy_marks,
     aggregate_score,
-    commitment_calibrated_marks,
     commitment_gap,
     costly_signal_marks,
     directed_marks,
@@ -19,42 +17,7 @@ from predibot.studies.stakebench.scores.scores import (
     recall_profile,
     stake_quartiles,
 )
-from tests.studies.stakebench.scores.answers import Answers, made
-
-
-def _rows(answers: Answers, split: int) -> list[tuple[int, int, float]]:
-    """Return (said, side, stake) of the answers of a split."""
-    columns = zip(answers.said.tolist(), answers.side.tolist(), answers.stake.tolist(), strict=True)
-    return [row for row, at in zip(columns, answers.split.tolist(), strict=True) if at == split]
-
-
-def _strict(rows: list[tuple[int, int, float]]) -> float:
-    return sum(said == side for said, side, _ in rows) / len(rows)
-
-
-def _da(rows: list[tuple[int, int, float]]) -> float:
-    named = [said == side for said, side, _ in rows if said in (-1, 1)]
-    return sum(named) / len(named) if named else math.nan
-
-
-def _cca(rows: list[tuple[int, int, float]]) -> float:
-    named = [(math.log(1 + abs(stake)), said == side) for said, side, stake in rows if said in (-1, 1)]
-    return sum(weight for weight, hit in named if hit) / sum(weight for weight, _ in named)
-
-
-MARKS: dict[str, tuple[Callable[[Answers], Tally], Callable[[list[tuple[int, int, float]]], float]]] = {
-    "strict": (lambda a: accuracy_marks(a.said, a.side), _strict),
-    "DA": (lambda a: directed_marks(a.said, a.side), _da),
-    "CCA": (lambda a: commitment_calibrated_marks(a.said, a.side, a.stake), _cca),
-}
-
-
-@pytest.mark.parametrize("name", MARKS)
-@pytest.mark.parametrize("seed", range(5))
-def test_scores_by_split_are_those_of_a_version_of_few_lines(name: str, seed: int) -> None:
-    answers, (marks, by_hand) = made(seed), MARKS[name]
-    found = marks(answers).by_split(answers.split, 3)
-    assert found.tolist() == pytest.approx([by_hand(_rows(answers, split)) for split in range(3)])
+from tests.studies.stakebench.scores.answers import made
 
 
 @pytest.mark.parametrize("seed", range(5))
