@@ -79,7 +79,6 @@ class Accounts(RuleBasedStateMachine):
 
     @initialize(cash_usd=st.floats(1.0, 1_000.0))
     def open(self, cash_usd: float) -> None:
-        """Begin with a deposit."""
         self.at, self.journal, self.account = AT, list[JournalRow](), Account()
         self.exact, self.snapshots = Exact(), list[tuple[int, Account]]()
         self.mids = dict.fromkeys(EVERYTHING, 0.5) | {STOCK: 20.0}
@@ -89,7 +88,6 @@ class Accounts(RuleBasedStateMachine):
 
     @rule(cash_usd=st.floats(0.01, 1_000.0))
     def deposit(self, cash_usd: float) -> None:
-        """Pay something in."""
         self._write([JournalRow("deposit", self.at, cash_usd)])
 
     @rule(market=st.sampled_from(MARKETS), mid=MIDS, half=HALF_SPREADS, rate=RATES, sizes=st.lists(SIZES, max_size=3))
@@ -105,12 +103,10 @@ class Accounts(RuleBasedStateMachine):
 
     @rule(price=st.floats(0.5, 5_000.0))
     def trade_stock(self, price: float) -> None:
-        """Give the stock another price."""
         self.prices[STOCK], self.mids[STOCK] = Price(self.at, price, price * 0.999, price * 1.001), price
 
     @rule(instrument=st.sampled_from(EVERYTHING))
     def lose_price(self, instrument: Instrument) -> None:
-        """Offer nothing of an instrument any more."""
         self.prices.pop(instrument, None)
 
     @rule(instrument=st.sampled_from(EVERYTHING), part=st.floats(0.001, 1.0), model=MODELS)
@@ -121,14 +117,12 @@ class Accounts(RuleBasedStateMachine):
 
     @rule(instrument=st.sampled_from(EVERYTHING), part=st.floats(0.001, 1.0) | st.just(1.0), model=MODELS)
     def sell(self, instrument: Instrument, part: float, model: FillModel) -> None:
-        """Sell a part of what is held, or all of it."""
         shares = self.account.position(instrument).shares * part
         if instrument in self.prices and shares > 0.0:
             self._fill(Order(instrument, shares, "shares", "sell"), model)
 
     @rule(weights=WEIGHTS, model=MODELS)
     def rebalance(self, weights: list[float], model: FillModel) -> None:
-        """Bring the account to target weights; what has no price is kept."""
         total = max(math.fsum(weights), 1e-300)
         targets = {each: weight / total for each, weight in zip(EVERYTHING, weights, strict=False)}
         before, worth_before = self.account, worth_usd(self.account, self.mids)
@@ -200,7 +194,6 @@ class Accounts(RuleBasedStateMachine):
     @precondition(lambda self: self.account.position(STOCK).shares)
     @rule(ratio=st.sampled_from([0.1, 0.5, 2.0, 3.0]), cash_usd=st.floats(0.01, 10.0), is_end=st.booleans())
     def act_as_issuer(self, ratio: float, cash_usd: float, is_end: bool) -> None:
-        """Split the stock and pay a dividend, or delist it."""
         shares = self.account.position(STOCK).shares
         if is_end:
             self._write([JournalRow("delisting", self.at, cash_usd, STOCK, -shares)])
@@ -256,12 +249,10 @@ class Accounts(RuleBasedStateMachine):
         return 1e-9 * max(1.0, sum(abs(row.cash_usd) for row in self.journal) / 10_000.0)
 
     def _moved(self) -> float:
-        """Return how many shares ever came or went."""
         return sum(abs(row.shares) for row in self.journal)
 
 
 def _standing(journal: Iterable[JournalRow]) -> Mapping[Instrument, list[JournalRow]]:
-    """Return the settlements that were not reversed."""
     standing: dict[Instrument, list[JournalRow]] = {}
     for row in journal:
         if row.kind in ("settlement", "refund") and row.instrument is not None:

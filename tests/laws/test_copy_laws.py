@@ -109,7 +109,6 @@ def exported(ledger: str) -> dict[str, list[str]]:
 
 
 def stored(ledger: str) -> dict[str, list[str]]:
-    """Return the rows of a ledger as they are stored."""
     with Store.open(ledger) as opened, opened.read() as connection:
         return {table.name: texts(connection.execute(select(table))) for table in ledger_tables()}
 

@@ -326,7 +326,6 @@ def exotic_record(seed: int, prices: list[float]) -> TrackRecord:
 
 
 def scores_of(record: TrackRecord) -> Iterator[Callable[[], object]]:
-    """Yield all that is made of a record."""
     yield lambda: scoring.scorecards(record, uncertainty=FEW)
     yield lambda: scoring.edge_pairs(record, FEW)
     yield lambda: scoring.brier_pairs(settled_forecasts(record), FEW, by_edge=scoring.edge_pairs(record, FEW))

@@ -35,7 +35,6 @@ class ShareAccount(RuleBasedStateMachine):
 
     @initialize(cash_usd=st.floats(1.0, 1e6))
     def open(self, cash_usd: float) -> None:
-        """Pay in."""
         self._write((JournalRow("deposit", self.at, cash_usd),))
 
     @rule(weights=st.lists(st.floats(0.0, 1.0), min_size=3, max_size=3), costs=COSTS)
@@ -62,14 +61,12 @@ class ShareAccount(RuleBasedStateMachine):
 
     @rule(which=WHICH, step=st.floats(0.5, 2.0))
     def close_elsewhere(self, which: Instrument, step: float) -> None:
-        """Let a day end at another close."""
         self.at += timedelta(days=1)
         if which not in self.delisted | self.halted:
             self.mids[which] = min(max(self.mids[which] * step, 0.01), 1e6)
 
     @rule(which=WHICH)
     def halt_or_resume(self, which: Instrument) -> None:
-        """Halt a stock, or end its halt."""
         self.halted ^= {which}
 
     @precondition(lambda self: len(self.delisted) < len(SHARES))
@@ -137,7 +134,6 @@ class ShareAccount(RuleBasedStateMachine):
 
     @property
     def worth(self) -> float:
-        """Return what the account is worth at the last closes."""
         return value_usd(self.account, self._prices(traded=False))
 
     def _prices(self, *, traded: bool) -> dict[Instrument, Price]:

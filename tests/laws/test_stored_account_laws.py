@@ -78,7 +78,6 @@ class StoredAccounts(Accounts):
 
     @rule(market=st.sampled_from(MARKETS), payout=PAYOUTS)
     def resolve(self, market: str, payout: float | None) -> None:
-        """State, or correct, what a market paid, and store that."""
         before = len(self.resolutions.get(OUTCOMES[market, "YES"], ()))
         super().resolve(market, payout)
         new = [said for _, said in self.resolutions.get(OUTCOMES[market, "YES"], ())[before:]]
@@ -87,7 +86,6 @@ class StoredAccounts(Accounts):
 
     @rule()
     def value(self) -> None:
-        """Store what the account is worth."""
         self.at += EVERY
         super().value()
         prices = {self.stored_as[each]: Price(self.at, mid) for each, mid in self.mids.items()}
@@ -96,7 +94,6 @@ class StoredAccounts(Accounts):
             add_valuations(connection, self.account_id, [worth], interval=EVERY)
 
     def teardown(self) -> None:
-        """Read the account back, and have the ledger verified."""
         if not self.account_id:
             return
         with self.ledger.read() as connection:

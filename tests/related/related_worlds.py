@@ -24,8 +24,6 @@ LEAN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What one world tells."""
-
     groups_found: int
     """How many of the groups are clusters, whole and alone."""
     p_values: dict[str, tuple[float, float]]

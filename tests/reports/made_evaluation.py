@@ -56,7 +56,6 @@ class _Numbers:
         return kind(**given)
 
     def estimate(self, estimate: float | None = None, **given: object) -> Estimate:
-        """Return a number with its interval."""
         estimate = self.share() if estimate is None else estimate
         ends = {"low": round(estimate - 0.0123, 4), "high": round(estimate + 0.0321, 4)}
         more = {"estimate": estimate, "confidence": 0.95, "method": "by hand", **ends, **given}
@@ -64,13 +63,11 @@ class _Numbers:
         return found
 
     def horizon(self, days: float | None, **given: object) -> HorizonScore:
-        """Return what decisions returned by a horizon."""
         intervals = {name: self.estimate() for name in _HORIZON}
         found: HorizonScore = self.made(HorizonScore, days=days, **{"intervals": intervals, **given})
         return found
 
     def forecast(self, **given: object) -> ForecastScore:
-        """Return how good forecasts were."""
         intervals = {name: self.estimate() for name in _FORECAST}
         found: ForecastScore = self.made(ForecastScore, **{"intervals": intervals, **given})
         return found

@@ -13,23 +13,17 @@ AT = datetime(2026, 1, 9, 12, 0, tzinfo=UTC)
 
 
 class Finding(Enum):
-    """A word."""
-
     BETTER = "better"
 
 
 @dataclass(frozen=True)
 class Point:
-    """A part of a row."""
-
     on: date
     value: float
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A row with all kinds of values."""
-
     at: datetime
     edge: float | None
     finding: Finding

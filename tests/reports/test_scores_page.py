@@ -16,7 +16,6 @@ PAGE = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="ut
 
 
 def keys_of(document: Any) -> Iterator[str]:
-    """Yield the keys of a document and of all within it."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield key

@@ -83,7 +83,6 @@ def card(bot: str = "random_bet") -> Scorecard:
 
 
 def evaluation(*bots: str, notes: tuple[str, ...] = ()) -> Evaluation:
-    """Return an evaluation of these bots."""
     return Evaluation(AS_OF, tuple(card(bot) for bot in bots), notes)
 
 
@@ -113,12 +112,10 @@ BET = StoredBet("m1", 0.25, 0.5, None, 0.375)
 
 
 def run_row(void_reason: str, **statuses: int) -> LedgerRun:
-    """Return a run of two bots and ten events."""
     known = {each.name: getattr(RUN, each.name) for each in fields(LedgerRun) if hasattr(RUN, each.name)}
     counts = dict.fromkeys(STATUSES, 0) | statuses | {"bots": 2, "events": 10, "late": 0, "void": 1}
     return LedgerRun(run=RUN.key, **{**known, **counts, "void_reason": void_reason})
 
 
 def decided(*decisions: DecisionView, notes: tuple[str, ...] = ()) -> DecideView:
-    """Return a call of `decide` with these decisions."""
     return DecideView(RUN, (CHOSEN,), (PASSED_OVER,), decisions, 1.5, notes)

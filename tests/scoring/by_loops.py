@@ -24,13 +24,11 @@ def price_at(record: TrackRecord, market: int, start: float, at: float) -> float
 
 
 def gain(bet: float, before: float, later: float) -> float:
-    """Return what a bet gained."""
     side_before, side_later = (before, later) if bet > 0 else (1 - before, 1 - later)
     return abs(bet) * (side_later / side_before - 1)
 
 
 def rows_of(record: TrackRecord, decision: int) -> list[int]:
-    """Return the bet rows of a decision."""
     return [row for row, owner in enumerate(record.bet_decision) if owner == decision]
 
 
@@ -72,7 +70,6 @@ def market_value(record: TrackRecord, decision: int, days: float | None) -> floa
 
 
 def sharpe(record: TrackRecord, values: dict[int, float], days: float) -> float | None:
-    """Return the Sharpe ratio of one return a date."""
     dates: dict[int, list[float]] = {}
     for decision, one in values.items():
         dates.setdefault(int(record.decision_day[decision]), []).append(one)

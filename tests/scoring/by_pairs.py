@@ -45,8 +45,6 @@ class Position:
 
 @dataclass(frozen=True)
 class Found:
-    """A mean with its standard errors and interval."""
-
     mean: float
     n: int
     clusters: int
@@ -59,7 +57,6 @@ class Found:
 
     @property
     def error(self) -> float:
-        """Return the larger standard error."""
         return max(self.cluster_error or 0.0, self.price_error)
 
 

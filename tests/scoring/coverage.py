@@ -57,12 +57,10 @@ class Cell:
 
     @property
     def share(self) -> float:
-        """Return the share of simulations in which it was so."""
         return self.hits / self.n
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the 99 % Wilson interval of the share."""
         low, high = wilson_interval([self.share], [self.n], confidence=0.99)
         return float(low[0]), float(high[0])
 
@@ -121,7 +119,6 @@ class _Seen:
         self.impossible.setdefault(quantity, []).append(outside)
 
     def cells(self, name: tuple[str, ...]) -> list[Cell]:
-        """Return what came of it."""
         cells = []
         for (quantity, bot), ends in self.ends.items():
             above, below = np.sum(self.parts.get((quantity, bot), [(0.0, 1.0)]), axis=0)

@@ -20,8 +20,6 @@ class Stake(NamedTuple):
 
 
 class Day(NamedTuple):
-    """What a midnight shows."""
-
     day: int
     better: float
     worse: float

@@ -37,7 +37,6 @@ class Swings:
     """The day on which it is settled, (S, K)."""
 
     def entry(self) -> Floats:
-        """Return the prices at which it is asked, (S, K, A)."""
         days = np.minimum(self.asked, self.path.shape[2] - 1)
         return np.clip(np.take_along_axis(self.path, days, 2), LEAST, MOST)
 

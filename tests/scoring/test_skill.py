@@ -13,7 +13,6 @@ FEW = Uncertainty(resamples=200)
 
 
 def forecasts(price: object, believed: object, outcome: object, *, days: object = 0.0) -> Forecasts:
-    """Return the forecasts of one bot, each on an event of its own."""
     price, believed, outcome = (np.asarray(each, dtype=np.float64) for each in (price, believed, outcome))
     rows = np.arange(price.size)
     made = np.broadcast_to(np.asarray(days) * DAY, price.shape).copy()

@@ -46,7 +46,6 @@ class World:
 
     @property
     def payout(self) -> Floats:
-        """Return what YES paid, (S, K, M)."""
         return self.price[..., -1]
 
     def entry(self) -> Floats:
@@ -62,7 +61,6 @@ class World:
         return asked
 
     def only(self, simulation: int) -> "World":
-        """Return one simulation."""
         row = slice(simulation, simulation + 1)
         arrays = (self.price[row], self.settles[row], self.listed[row], self.begins[row], self.days[row])
         return World(*arrays, exclusive=self.exclusive)
@@ -78,7 +76,6 @@ class Played:
     """Signed dollars, (S, K, M, ASKED_DAYS), a dollar an event and day at most."""
 
     def only(self, simulation: int) -> "Played":
-        """Return one simulation."""
         row = slice(simulation, simulation + 1)
         return Played(self.probability[row], self.usd[row])
 

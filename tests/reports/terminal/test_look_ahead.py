@@ -11,7 +11,6 @@ FOUND = LookAhead(7_285, 20, (PEEK,), {"gpt": "it talks to openai/gpt-5, which m
 
 
 def printed(found: LookAhead) -> str:
-    """Return what is printed into a pipe."""
     out = StringIO()
     print_look_ahead(console_for(out), found)
     return out.getvalue()

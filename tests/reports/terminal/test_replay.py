@@ -17,19 +17,16 @@ STATUSES: dict[Status, int] = {"recorded": 1_069, "failed": 1}
 def played(
     day: int = 0, *, events: int = 214, made_here: int = 1_070, moved: timedelta = timedelta(0)
 ) -> ReplayInstant:
-    """Return what an instant came to."""
     at = BEGIN + day * DAY
     return ReplayInstant(at, f"daily@{day}", at + moved, events, STATUSES if events else {}, made_here, ())
 
 
 def view_of(*instants: ReplayInstant, other_runs: int = 0) -> ReplayView:
-    """Return the view of a replay of some days."""
     days = Timetable(BEGIN, BEGIN + (len(instants) - 1) * DAY, DAY)
     return ReplayView("daily", "sandbox", days, instants, other_runs)
 
 
 def printed(view: ReplayView) -> list[str]:
-    """Return the lines of a view in a pipe."""
     out = StringIO()
     print_replay(console_for(out), view)
     return out.getvalue().splitlines()

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -25,8 +26,6 @@ WIDTHS = [120, 100, 80, 50, 40]
 
 
 class Terminal(io.StringIO):
-    """A screen that is no pipe."""
-
     def isatty(self) -> bool:
         return True
 
@@ -40,6 +39,13 @@ def shown(console: Console) -> str:
     """Return what was printed, without colours."""
     assert isinstance(console.file, io.StringIO)
     return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
+
+
+def printed(show: Callable[..., None], *what: object, width: int = 80) -> str:
+    """Return what is seen of something on a screen of some width."""
+    console = screen(width)
+    show(console, *what)
+    return shown(console)
 
 
 FULL = ScreenOptions(full=True)
@@ -65,10 +71,10 @@ def test_what_a_model_may_have_known_is_shown_where_some_decision_is_not_clean()
 
 
 def test_numbers_of_a_column_end_in_the_same_place() -> None:
-    console = screen(100)
     columns = (Column("who", kind="text"), Column("a"), Column("b"))
-    print_grid(console, Table("title", columns, (("x", "–", "1"), ("y", "123", "–"))))
-    assert shown(console).splitlines() == [
+    assert printed(
+        print_grid, Table("title", columns, (("x", "–", "1"), ("y", "123", "–"))), width=100
+    ).splitlines() == [
         "title",
         "who    a  b",
         "x      –  1",
@@ -77,9 +83,7 @@ def test_numbers_of_a_column_end_in_the_same_place() -> None:
 
 
 def test_an_evaluation_of_nothing_says_so() -> None:
-    console = screen(80)
-    print_evaluation(console, evaluation())
-    assert "no decisions recorded" in shown(console)
+    assert "no decisions recorded" in printed(print_evaluation, evaluation())
 
 
 def test_a_pipe_gets_plain_text_of_100_columns_with_notes_in_one_piece() -> None:
@@ -136,40 +140,38 @@ def test_texts_of_a_data_set_are_counted_by_task_and_listed_if_asked() -> None:
 
 
 def test_pairs_are_counted_as_texts_too() -> None:
-    console = screen(100)
     pairs = tuple(ChosenView(f"{number}~{number + 1}", f"pair {number}", 0, None, item="pair") for number in range(50))
-    print_selection(console, SelectionView(AS_OF, "pairs:all", pairs, ()))
-    assert "Selected: 50 texts" in shown(console) and "pair 7" not in shown(console)
+    text = printed(print_selection, SelectionView(AS_OF, "pairs:all", pairs, ()), width=100)
+    assert "Selected: 50 texts" in text and "pair 7" not in text
 
 
 def test_of_many_reasons_the_most_frequent_are_shown() -> None:
-    console = screen(500)
     refused = [DecisionView("reader", str(n), "refused", message=f"reason {n % 9}") for n in range(20)]
-    print_decisions(console, decided(*refused))
-    assert "reason 0, 3 times; reason 1, 3 times; reason 2, 2 times; " in shown(console)
-    assert "reason 4, 2 times; and 4 other reasons)" in shown(console)
+    text = printed(print_decisions, decided(*refused), width=500)
+    assert "reason 0, 3 times; reason 1, 3 times; reason 2, 2 times; " in text
+    assert "reason 4, 2 times; and 4 other reasons)" in text
 
 
 def test_what_a_stranger_wrote_neither_colours_nor_moves_anything() -> None:
-    console = screen(120)
     event = ChosenView("1", "[red]\x1b[2Jgone[/red] :smile: \u202eevil", 1, None)
     passed = Rejection("2", "[/]", "exclude", "[link=x]why[/link]\x07")
-    print_selection(console, SelectionView(AS_OF, "archive", (event,), (passed,), ("[bold]note[/bold]",)))
-    text = shown(console)
+    text = printed(
+        print_selection, SelectionView(AS_OF, "archive", (event,), (passed,), ("[bold]note[/bold]",)), width=120
+    )
     assert "[red]\ufffd[2Jgone[/red] :smile: evil" in text
     assert "[/]" in text and "[link=x]why[/link]\ufffd" in text and "note: [bold]note[/bold]" in text
     assert not re.search("[\x00-\x09\x0b-\x1a\x1c-\x1f\u202e]", text)
 
 
 def test_a_line_a_bot_says_what_became_of_its_decisions() -> None:
-    console = screen(100)
     recorded = [DecisionView(bot, str(n), "recorded", (BET,)) for bot in ("random_bet", "tool_agent") for n in range(8)]
     recorded.append(DecisionView("random_bet", "8", "recorded", (BET,)))
     # A forecast without a bet is no bet.
     recorded.append(DecisionView("tool_agent", "8", "recorded", (replace(BET, bet_usd=0.0),)))
     refused = DecisionView("tool_agent", "9", "refused", message="staked $1.20 of $1.00")
-    print_decisions(console, decided(*recorded, DecisionView("random_bet", "9", "recorded", (BET,)), refused))
-    assert shown(console).splitlines() == [
+    assert printed(
+        print_decisions, decided(*recorded, DecisionView("random_bet", "9", "recorded", (BET,)), refused), width=100
+    ).splitlines() == [
         "random_bet: 10 forecasts and 10 bets recorded on 10 events",
         "tool_agent: 9 forecasts and 8 bets recorded on 9 events, 1 answer refused (staked $1.20 of $1.00)",
         "next: `predibot evaluate` looks up prices and outcomes, and scores the bots",
@@ -177,26 +179,22 @@ def test_a_line_a_bot_says_what_became_of_its_decisions() -> None:
 
 
 def test_failures_say_why_once_and_how_often() -> None:
-    console = screen(200)
     messages = ("timed out", "timed out", "[no] key")
     failed = [DecisionView("a", str(n), "failed", message=text) for n, text in enumerate(messages)]
     abstained = DecisionView("a", "8", "abstained", message="no idea")
-    print_decisions(console, decided(*failed, abstained, DecisionView("a", "9", "skipped")))
-    assert shown(console) == (
+    assert printed(print_decisions, decided(*failed, abstained, DecisionView("a", "9", "skipped")), width=200) == (
         "a: 3 decisions failed (timed out, 2 times; [no] key), 1 abstained (no idea), 1 before: 1 recorded\n"
     )
 
 
 def test_what_may_be_tried_again_is_said_with_when_and_how() -> None:
-    console = screen(200)
     due = [AS_OF + timedelta(minutes=minutes) for minutes in (30, 31)]
     waiting = [DecisionView("a", str(n), "skipped", stored_status="failed", next_try_at=at) for n, at in enumerate(due)]
     for_good = DecisionView("a", "7", "failed", stored_status="failed", failed_for_good=True, message="down")
     at_once = DecisionView("a", "8", "failed", stored_status="failed", message="down")
     lacking = DecisionView("a", "9", "skipped", stored_status="abstained", reason_kind="members")
     own = DecisionView("a", "10", "skipped", stored_status="abstained", reason_kind="bot")
-    print_decisions(console, decided(*waiting, for_good, at_once, lacking, own))
-    assert shown(console).splitlines() == [
+    assert printed(print_decisions, decided(*waiting, for_good, at_once, lacking, own), width=200).splitlines() == [
         "a: 2 decisions failed (down), 4 before: 2 failed, 2 abstained",
         "1 decision failed for good; the same command with --retry failed tries once more",
         "the next call tries 1 failed decision again",
@@ -230,37 +228,32 @@ def test_money_spent_is_said_and_so_is_what_is_not_known() -> None:
 
 
 def test_a_call_that_decides_nothing_says_so() -> None:
-    console = screen(80)
-    print_decisions(console, decided(notes=("no event passed",)))
-    assert shown(console) == "nothing decided\n\nnote: no event passed.\n"
+    assert (
+        printed(print_decisions, decided(notes=("no event passed",))) == "nothing decided\n\nnote: no event passed.\n"
+    )
 
 
 def test_a_selection_shows_each_event_passed_over_with_rule_and_reason() -> None:
-    console = screen(120)
-    print_selection(console, SelectionView(AS_OF, "archive", (CHOSEN,), (PASSED_OVER,)))
-    text = shown(console)
+    text = printed(print_selection, SelectionView(AS_OF, "archive", (CHOSEN,), (PASSED_OVER,)), width=120)
     assert re.search(r"26004 +Next Prime Minister of the Netherlands +3 +\$1,234,568", text)
     assert re.search(r'77 +MegaETH market cap \(FDV\)\? +exclude +crypto: the word "megaeth"', text)
     assert "Selected: 1 event, 3 markets" in text and "Passed over: 1 event" in text
 
 
 def test_a_selection_of_nothing_says_so() -> None:
-    console = screen(80)
-    print_selection(console, SelectionView(AS_OF, "archive", ()))
-    assert "no event selected" in shown(console)
+    assert "no event selected" in printed(print_selection, SelectionView(AS_OF, "archive", ()))
 
 
 def test_a_long_title_is_shortened_and_the_figures_beside_it_are_not() -> None:
-    console = screen(60)
-    print_selection(console, SelectionView(AS_OF, "archive", (ChosenView("1", "long " * 60, 3, 1_234_567.0),)))
-    assert "…" in shown(console) and "$1,234,567" in shown(console).split()
+    text = printed(
+        print_selection, SelectionView(AS_OF, "archive", (ChosenView("1", "long " * 60, 3, 1_234_567.0),)), width=60
+    )
+    assert "…" in text and "$1,234,567" in text.split()
 
 
 def test_runs_are_listed_and_a_void_one_says_why() -> None:
-    console = screen(120)
-    print_runs(console, [run_row("a wrong recipe", recorded=19, refused=1)])
     expected = r"daily/2026-02-13 +2026-02-13T19:30Z +archive +2 +10 +19 +1 refused, void: a wrong"
-    assert re.search(expected, shown(console))
+    assert re.search(expected, printed(print_runs, [run_row("a wrong recipe", recorded=19, refused=1)], width=120))
 
 
 def test_runs_stand_on_a_line_each_on_a_narrow_screen() -> None:
@@ -272,9 +265,7 @@ def test_runs_stand_on_a_line_each_on_a_narrow_screen() -> None:
 
 
 def test_no_runs_are_said() -> None:
-    console = screen(80)
-    print_runs(console, [])
-    assert shown(console) == "no runs recorded\n"
+    assert printed(print_runs, []) == "no runs recorded\n"
 
 
 def test_a_dumb_terminal_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch) -> None:

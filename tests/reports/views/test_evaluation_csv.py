@@ -12,7 +12,6 @@ from tests.reports.views_of import AS_OF, card, evaluation
 
 
 def rows_of(found: Evaluation) -> list[dict[str, str]]:
-    """Return the table as a program reads it."""
     return list(csv.DictReader(io.StringIO(evaluation_csv(found))))
 
 

@@ -7,7 +7,6 @@ import pytest
 from predibot.reports.views.leaderboard import (
     PAIR_VERDICTS,
     VERDICTS,
-    LeaderboardRow,
     conclusions,
     leaderboard,
     market_conclusions,
@@ -153,48 +152,46 @@ def test_forecasts_of_no_ledger_have_no_row() -> None:
     assert leaderboard(replace(evaluated(SHARP), as_of=None)) == ()
 
 
-def test_one_that_beats_the_price_is_named_first_and_what_the_others_lack() -> None:
-    assert said(PRICE, RANDOM, LAZY, SHARP, sharp=410.2, random_bet=-50.0) == (
-        "sharp beats the price: E = 410. random_bet is worse than the price. "
-        "Nothing is proven of lazy; lazy would need about 410 more events."
-    )
+WEAK, TURNED = scored("weak", 0.03, -0.01, 0.07), scored("turned", -0.01, -0.05, 0.03)
+FEW, FEW_WORSE = scored("few", 0.3, 0.2, 0.4, events=10), scored("few", -0.3, -0.4, -0.2, events=10)
 
 
-def test_several_that_beat_the_price_are_named_with_their_evidence() -> None:
-    second = replace(SHARP, bot="second")
-    assert said(SHARP, second, sharp=410.2, second=20.0) == "second (E = 20) and sharp (E = 410) beat the price."
-
-
-def test_where_nobody_does_the_closest_is_named() -> None:
-    weak = scored("weak", 0.03, -0.01, 0.07)
-    assert said(LAZY, weak, RANDOM, weak=7.5, random_bet=-50.0) == (
-        "Nobody beats the price yet. weak comes closest: E = 7.5, and proof takes 20; "
-        "it would need about 260 more events. random_bet is worse than the price."
-    )
-
-
-def test_who_has_no_evidence_is_not_called_close() -> None:
-    assert said(LAZY, PRICE) == "Nobody beats the price; lazy would need about 410 more events."
-
-
-def test_the_closest_is_who_has_the_most_evidence_even_where_its_edge_has_turned() -> None:
-    turned = scored("turned", -0.01, -0.05, 0.03)
-    assert said(LAZY, turned, lazy=1.2, turned=4.0) == (
-        "Nobody beats the price yet. turned comes closest: E = 4.0, and proof takes 20; lazy would need about 410 more "
-        "events. turned is not ahead of the price so far."
-    )
-
-
-def test_where_no_edge_is_above_zero_it_is_said_that_no_number_of_events_helps() -> None:
-    assert said(RANDOM) == (
-        "Nobody beats the price. random_bet is not ahead of the price so far. "
-        "The interval of random_bet leaves out 0 today; proof on any day takes E = 20, for or against."
-    )
-    below = scored("below", -0.01, -0.05, 0.03)
-    assert said(SHARP, below, sharp=50.0) == ("sharp beats the price: E = 50. below is not ahead of the price so far.")
-    assert said(below, replace(below, bot="other")) == (
-        "Nobody beats the price. below and other are not ahead of the price so far."
-    )
+@pytest.mark.parametrize(
+    ("cards", "largest", "text"),
+    [
+        # One that beats the price is named first, and what the others lack.
+        ((PRICE, RANDOM, LAZY, SHARP), {"sharp": 410.2, "random_bet": -50.0},
+         "sharp beats the price: E = 410. random_bet is worse than the price. "
+         "Nothing is proven of lazy; lazy would need about 410 more events."),
+        ((SHARP, replace(SHARP, bot="second")), {"sharp": 410.2, "second": 20.0},
+         "second (E = 20) and sharp (E = 410) beat the price."),
+        # Where nobody does, the closest is: who has the most evidence, even where its edge has turned.
+        ((LAZY, WEAK, RANDOM), {"weak": 7.5, "random_bet": -50.0},
+         "Nobody beats the price yet. weak comes closest: E = 7.5, and proof takes 20; "
+         "it would need about 260 more events. random_bet is worse than the price."),
+        ((LAZY, TURNED), {"lazy": 1.2, "turned": 4.0},
+         "Nobody beats the price yet. turned comes closest: E = 4.0, and proof takes 20; lazy would need about 410 "
+         "more events. turned is not ahead of the price so far."),
+        # Who has no evidence is not called close, and without an edge above zero no number of events helps.
+        ((LAZY, PRICE), {}, "Nobody beats the price; lazy would need about 410 more events."),
+        ((RANDOM,), {},
+         "Nobody beats the price. random_bet is not ahead of the price so far. "
+         "The interval of random_bet leaves out 0 today; proof on any day takes E = 20, for or against."),
+        ((SHARP, TURNED), {"sharp": 50.0}, "sharp beats the price: E = 50. turned is not ahead of the price so far."),
+        ((TURNED, replace(TURNED, bot="other")), {},
+         "Nobody beats the price. other and turned are not ahead of the price so far."),
+        # Of few events nothing is claimed; who has too few is named where others have enough.
+        ((FEW,), {"few": 1000.0},
+         "Nobody beats the price yet. few comes closest: E = 1,000, and proof takes 20; "
+         "it would need about 20 more events. On fewer than 30 events nothing is proven."),
+        ((RANDOM, FEW_WORSE), {"random_bet": -50.0},
+         "Nobody beats the price. random_bet is worse than the price. few is not ahead of the price so far. "
+         "On fewer than 30 events nothing is proven of few."),
+        ((replace(SHARP, edge=EdgeScore()),), {}, ""),
+    ],
+)  # fmt: skip
+def test_what_may_be_said_is_said_in_words(cards: tuple[Scorecard, ...], largest: dict[str, float], text: str) -> None:
+    assert said(*cards, **largest) == text
 
 
 @pytest.mark.parametrize(
@@ -214,24 +211,8 @@ def test_of_events_that_moved_together_it_is_said_like_how_many(like: dict[str, 
     assert f"Events of {written}." in conclusions(rows)
 
 
-def test_of_bots_with_few_events_nothing_is_claimed_and_at_least_what_lacks_is_needed() -> None:
-    few = scored("few", 0.3, 0.2, 0.4, events=10)
-    assert said(few, few=1000.0) == (
-        "Nobody beats the price yet. few comes closest: E = 1,000, and proof takes 20; "
-        "it would need about 20 more events. On fewer than 30 events nothing is proven."
-    )
-
-
-def test_who_has_too_few_events_is_named_where_others_have_enough() -> None:
-    assert said(RANDOM, scored("few", -0.3, -0.4, -0.2, events=10), random_bet=-50.0) == (
-        "Nobody beats the price. random_bet is worse than the price. few is not ahead of the price so far. "
-        "On fewer than 30 events nothing is proven of few."
-    )
-
-
 def test_nothing_is_said_of_nothing() -> None:
     assert conclusions(()) == ()
-    assert said(replace(SHARP, edge=EdgeScore())) == ""
 
 
 def test_of_a_file_it_is_said_who_is_better_than_its_market() -> None:
@@ -290,8 +271,3 @@ def test_every_finding_has_its_words() -> None:
     of_one = {Finding.BEATS_THE_PRICE, Finding.WORSE_THAN_THE_PRICE}
     assert set(VERDICTS) == set(Finding) - of_two
     assert set(PAIR_VERDICTS) == set(Finding) - of_one
-
-
-def test_rows_are_plain_values() -> None:
-    (row,) = leaderboard(evaluated(SHARP))
-    assert isinstance(row, LeaderboardRow) and row == leaderboard(evaluated(SHARP))[0]

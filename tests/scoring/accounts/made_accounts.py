@@ -65,5 +65,4 @@ def bet_a_date(price: float, won: Sequence[bool]) -> tuple[Floats, Floats]:
 
 
 def board_of(record: AccountsRecord, uncertainty: Uncertainty = FEW) -> AccountBoard:
-    """Return the board of a record, as predibot makes figures."""
     return account_board(record, CONVENTIONS["predibot"], uncertainty)

@@ -15,13 +15,11 @@ HORIZONS = (1, 7)
 
 
 def late(record: TrackRecord, *days: float) -> dict[tuple[str, str, str], Counterfactual]:
-    """Return what delays would have made, by bot, delay and horizon."""
     found = delay_scores(record, horizon_returns(record, HORIZONS), days, FEW)
     return {(each.bot, each.change, each.horizon): each for each in found}
 
 
 def again(record: TrackRecord, *rules: str) -> dict[tuple[str, str, str], Counterfactual]:
-    """Return what other rules would have made, by bot, rule and horizon."""
     found = sizing_scores(record, horizon_returns(record, HORIZONS), rules, FEW)
     return {(each.bot, each.change, each.horizon): each for each in found}
 

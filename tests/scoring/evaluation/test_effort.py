@@ -9,13 +9,11 @@ from predibot.scoring.metrics.correlation import Correlations
 
 
 def row(bot: str, pages: float, edge: float | None, cost_usd: float | None = 0.1) -> EffortAndSuccess:
-    """Return a bot with its effort and success."""
     effort = Effort(bot, 3, searches=1.0, pages=pages, seconds=2.0, cost_usd=cost_usd, tokens=None, traces=0)
     return EffortAndSuccess(effort, edge, 0.2, None)
 
 
 def by_names(rows: Sequence[EffortAndSuccess]) -> dict[tuple[str, str], Correlations]:
-    """Return the correlations by effort and success."""
     return {(each.effort, each.success): each.found for each in effort_correlations(rows)}
 
 

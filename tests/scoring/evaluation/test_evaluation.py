@@ -77,7 +77,6 @@ def record() -> TrackRecord:
 
 @pytest.fixture(scope="module")
 def found(record: TrackRecord) -> Evaluation:
-    """Return all that is said of it."""
     return evaluation_of(record, AS_OF, ASKED)
 
 
@@ -127,7 +126,6 @@ def test_the_order_of_the_decisions_changes_nothing(record: TrackRecord, found: 
 
 
 def _permuted(record: TrackRecord, rng: np.random.Generator) -> TrackRecord:
-    """Return the record with its decisions and bets in another order."""
     decisions, bets = rng.permutation(record.decided_at.size), rng.permutation(record.bet_usd.size)
     changed: dict[str, Any] = {}
     for each in fields(record):

@@ -14,7 +14,6 @@ from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 
 
 def series_of(record: TrackRecord, days: float | None = 1) -> dict[str, Series]:
-    """Return the series of one horizon."""
     returns = horizon_returns(record, () if days is None else (days,))
     return dict(horizon_series(record, returns[0]))
 

@@ -11,7 +11,6 @@ from tests.scoring.made_records import NAN, Bet, Made, Paid, Seen, record_of
 def notes_of(
     made: Sequence[Made], *, as_of: float, seen: Sequence[Seen] = (), paid: Mapping[int, Paid] | None = None
 ) -> str:
-    """Return the notes on a few decisions as one text."""
     record = record_of(made, as_of=as_of, seen=seen, paid=paid)
     return "\n".join(notes(record, scorecards(record)))
 

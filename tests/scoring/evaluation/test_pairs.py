@@ -35,7 +35,6 @@ FEW = Uncertainty(seed=5, resamples=400)
 
 
 def of_returns(record: TrackRecord, days: float = 1) -> tuple[Pair, ...]:
-    """Return the pairs by returns over one horizon."""
     return return_pairs(record, horizon_returns(record, (days,))[0], FEW)
 
 
@@ -74,7 +73,6 @@ def test_only_what_both_answered_counts(table: Forecasts) -> None:
 
 
 def _errors(table: Forecasts, name: str) -> dict[int, list[float]]:
-    """Return the squared errors of a forecaster by question."""
     found: dict[int, list[float]] = {}
     for row in np.flatnonzero(table.forecaster == table.forecasters.index(name)):
         found.setdefault(int(table.question[row]), []).append(float(table.squared_errors()[row]))
@@ -82,7 +80,6 @@ def _errors(table: Forecasts, name: str) -> dict[int, list[float]]:
 
 
 def pair(difference: float | None, p_adjusted: float | None, clusters: int = 50, metric: str = "brier") -> Pair:
-    """Return a pair that differs so much."""
     return Pair("a", "b", metric, 99, clusters, difference, None, None, p_adjusted, p_adjusted, None)
 
 

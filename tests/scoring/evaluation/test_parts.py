@@ -39,7 +39,6 @@ PAID = {0: Paid(50, 1.0), 1: Paid(60, 0.5), 2: Paid(70, 0.0)}
 
 
 def by(made: list[Made], grouping: str) -> tuple[tuple[PartScore, ...], tuple[Scorecard, ...]]:
-    """Return the parts, and the whole."""
     record = record_of(made, seen=[Seen(0, 20, 0.6)], paid=PAID, as_of=80)
     return part_cards(record, grouping, (1,), CONVENTIONS["predibot"], FEW), scorecards(record, horizons_days=(1,))
 

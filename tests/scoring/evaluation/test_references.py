@@ -18,7 +18,6 @@ def _table(rows: list[tuple[int, int, float, float]], forecasters: tuple[str, ..
 
 
 def _added(forecasts: Forecasts) -> Forecasts:
-    """Return the rows of the last forecaster."""
     return forecasts.only(forecasts.forecaster == len(forecasts.forecasters) - 1)
 
 

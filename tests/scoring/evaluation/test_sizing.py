@@ -15,7 +15,6 @@ FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.0005, 0.9995)), min_
 
 
 def bet_again(rule: str, forecasts: list[tuple[float, float]]) -> list[float]:
-    """Return the dollars of one decision under a rule."""
     bets = tuple(Bet(market, 0.1, price, said) for market, (said, price) in enumerate(forecasts))
     record, _ = resize_bets(record_of([Made(bets=bets)], as_of=1), rule)
     return [float(each) for each in record.bet_usd]

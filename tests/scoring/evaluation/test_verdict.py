@@ -25,7 +25,6 @@ NO_EVIDENCE = BettingEvidence()
 def pair(
     difference: float | None, error: float | None, p_adjusted: float | None, *, events: int = 30, metric: str = "edge"
 ) -> Pair:
-    """Return two bots beside each other."""
     return Pair(
         "a",
         "b",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from predibot.scoring import RequiredEvents, events_needed, smallest_detectable
+from predibot.scoring import events_needed, smallest_detectable
 
 ERRORS = st.floats(1e-6, 1e3)
 CLUSTERS = st.integers(2, 5_000)
@@ -18,14 +18,6 @@ CLUSTERS = st.integers(2, 5_000)
 def test_the_smallest_detectable_is_its_formula(error: float, clusters: int) -> None:
     expected = (stats.t.ppf(0.975, clusters - 1) + 0.842) * error
     assert smallest_detectable(error, clusters) == pytest.approx(expected, rel=1e-9)
-
-
-def test_both_by_hand() -> None:
-    # t(.975, 24) = 2.0639; (2.0639 + .842) / 2 = 1.45295; squared 2.11106; less 1, times 25: 27.78.
-    assert smallest_detectable(0.5, 25) == pytest.approx(1.45295, abs=1e-5)
-    assert events_needed(-1.0, 0.5, 25) == RequiredEvents(28, more_than=False)
-    # 2.9059^2 = 8.4443; less 1, times 25: 186.1.
-    assert events_needed(0.49, 0.5, 25) == RequiredEvents(187, more_than=True)
 
 
 @given(st.floats(-10, 10), ERRORS, CLUSTERS)

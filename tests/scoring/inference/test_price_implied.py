@@ -26,7 +26,6 @@ class Held(NamedTuple):
 
 
 def variance_of(held: list[Held], groups: dict[int, int] | None = None) -> list[float]:
-    """Return the variances of the clusters of a few holdings."""
     found = price_implied_variance(
         [one.shares for one in held],
         [one.price for one in held],

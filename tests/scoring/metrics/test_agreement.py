@@ -36,9 +36,7 @@ def test_rank_correlation_is_that_of_the_ranks_and_the_same_both_ways(pairs: Pai
     assert found == pytest.approx(rank_correlation(np.exp(a), b))
 
 
-def test_rank_correlation_by_hand() -> None:
-    # Ranks differ by 0, 1, 1 and 0: 1 - 6 * 2 / (4 * 15).
-    assert rank_correlation([0.1, 0.2, 0.3, 0.4], [1, 3, 2, 4]) == pytest.approx(0.8)
+def test_numbers_far_apart_have_an_order() -> None:
     assert rank_correlation([1, 2], [1e308, -1e308]) == pytest.approx(-1.0)
 
 
@@ -52,12 +50,6 @@ def test_kappa_agrees_with_scikit_learn_and_is_the_same_both_ways(pairs: Pairs) 
     assert found == pytest.approx(cohen_kappa_score(a, b, weights="quadratic"))
     assert found == pytest.approx(quadratic_weighted_kappa(b, a))
     assert found <= 1.0 + 1e-12
-
-
-def test_kappa_by_hand() -> None:
-    # Seen: two steps apart once, 4 / 4. Expected, ratings (1, 1, 2, 3) by (1, 2, 3, 3): over all 16 pairs
-    # 0 + 1 + 4 + 4 twice, 1 + 0 + 1 + 1 and 4 + 1 + 0 + 0.
-    assert quadratic_weighted_kappa([1, 1, 2, 3], [1, 3, 2, 3]) == pytest.approx(1 - (4 / 4) / (26 / 16))
 
 
 @given(RATINGS)

@@ -82,16 +82,6 @@ def test_quantile_bins_never_split_forecasts_that_are_the_same(pairs: Pairs, bin
         assert count == sum(times for chance, times in counted.items() if lower <= chance <= upper)
 
 
-def test_quantile_bins_by_hand() -> None:
-    # Six forecasts in three bins: two each. The middle of the three 0.2 has rank 2 of 6, which is in the first.
-    found = calibration_bins([0.2, 0.9, 0.2, 0.5, 0.2, 0.8], [0, 1, 1, 0, 0, 1], bins=3, scheme="quantile")
-    assert found.lower.tolist() == [0.2, 0.5, 0.8]
-    assert found.upper.tolist() == [0.2, 0.5, 0.9]
-    assert found.count.tolist() == [3, 1, 2]
-    assert found.mean_outcome == pytest.approx([1 / 3, 0, 1])
-    assert found.mean_probability == pytest.approx([0.2, 0.5, 0.85])
-
-
 @pytest.mark.parametrize("bins", [2, 5, 10])
 def test_bins_agree_with_scikit_learn(bins: int) -> None:
     rng = np.random.default_rng(5)
@@ -178,11 +168,6 @@ def test_the_error_by_chance_needs_draws_and_forecasts() -> None:
 @given(PAIRS, BIN_COUNTS)
 def test_the_calibration_error_agrees_with_one_of_loops(pairs: Pairs, bins: int) -> None:
     assert expected_calibration_error(*columns(pairs), bins=bins) == pytest.approx(error_by_loops(pairs, bins))
-
-
-def test_the_calibration_error_by_hand() -> None:
-    # [0.1, 0.2): said 0.15, happened 1/2: 0.35, of 2. [0.8, 0.9): said 0.85, happened 1: 0.15, of 1.
-    assert expected_calibration_error([0.12, 0.18, 0.85], [0, 1, 1]) == pytest.approx((2 * 0.35 + 0.15) / 3)
 
 
 @given(PAIRS, BIN_COUNTS)

@@ -29,7 +29,6 @@ def gain(
     fee_rate: float = NAN,
     fee_exponent: float = NAN,
 ) -> float:
-    """Return the gain of one bet."""
     found = quote_gains(
         [usd], [bid], [ask], [later], settled=[settled], fee_rates=[fee_rate], fee_exponents=[fee_exponent]
     )
@@ -55,15 +54,6 @@ def test_every_bet_gains_what_its_shares_are_worth_less_what_they_cost(case: Cas
     asked: dict[str, Any] = {"settled": settled, "fee_rate": rate, "fee_exponent": exponent}
     found, expected = (one(usd, bid, bid + spread, later, **asked) for one in (gain, by_hand))
     assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_fee_by_hand() -> None:
-    # Half a dollar on YES at an ask of 0.40: a share costs 0.40 + 0.05 * 0.40 * 0.60 = 0.412 and pays 1.
-    found = gain(0.5, 0.38, 0.40, 1.0, settled=True, fee_rate=0.05, fee_exponent=1.0)
-    assert found == pytest.approx(0.5 / 0.412 - 0.5)
-    # On NO at 1 - 0.38 = 0.62: 0.62 + 0.05 * 0.62 * 0.38 = 0.63178, worth 1 - 0.30 less half of 0.02.
-    found = gain(-0.5, 0.38, 0.40, 0.30, fee_rate=0.05, fee_exponent=1.0)
-    assert found == pytest.approx(0.5 * 0.69 / 0.63178 - 0.5)
 
 
 def test_what_is_not_known_has_no_value_unless_nothing_was_bet() -> None:

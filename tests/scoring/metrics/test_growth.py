@@ -27,15 +27,6 @@ def test_a_steady_return_is_annualised_by_compounding_it(rate: float, n: int, pe
     assert annualized_return(values, periods) == pytest.approx((1.0 + rate) ** periods - 1.0, rel=1e-6, abs=1e-9)
 
 
-def test_growth_by_hand() -> None:
-    # Up by a half in two periods; a year has six of them, three times as many: 1.5^3 = 3.375.
-    assert cumulative_return([100.0, 80.0, 150.0]) == 0.5
-    assert annualized_return([100.0, 80.0, 150.0], 6) == pytest.approx(2.375)
-    # From 100 to 80 is the deepest fall, a fifth.
-    assert max_drawdown([100.0, 80.0, 150.0]) == pytest.approx(0.2)
-    assert calmar_ratio([100.0, 80.0, 150.0], 6) == pytest.approx(2.375 / 0.2)
-
-
 @given(VALUES)
 def test_the_drawdown_agrees_with_all_pairs_of_values(values: list[float]) -> None:
     falls = [1.0 - after / before for row, before in enumerate(values) for after in values[row:]]

@@ -14,14 +14,6 @@ def test_perfect_half_and_worst_forecasts_have_their_known_scores() -> None:
     assert log_score([0.5], [1]) == pytest.approx(math.log(2))
 
 
-def test_scores_by_hand() -> None:
-    # (0.7 - 1)^2 = 0.09, (0.4 - 0)^2 = 0.16
-    assert brier_score([0.7, 0.4], [1, 0]) == pytest.approx((0.09 + 0.16) / 2)
-    assert log_score([0.7, 0.4], [1, 0]) == pytest.approx(-(math.log(0.7) + math.log(0.6)) / 2)
-    # The reference: (0.5)^2 twice, so 0.25.
-    assert brier_skill_score([0.7, 0.4], [0.5, 0.5], [1, 0]) == pytest.approx(1 - 0.125 / 0.25)
-
-
 def test_certainty_about_what_did_not_happen_is_clipped() -> None:
     assert log_score([0.0], [1]) == pytest.approx(-math.log(0.01))
     assert log_score([0.0], [1], clip=0.1) == pytest.approx(-math.log(0.1))

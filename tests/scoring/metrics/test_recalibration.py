@@ -1,7 +1,6 @@
 """Recalibration: what forecasts should have said, learned from how earlier ones ended."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from predibot.scoring.arguments import Floats
-from predibot.scoring.metrics.recalibration import LogisticRecalibration, RecalibrationMethod, fit_recalibration
+from predibot.scoring.metrics.recalibration import RecalibrationMethod, fit_recalibration
 
 CHANCES = st.integers(0, 40).map(lambda fortieths: fortieths / 40)
 PAIRS = st.lists(st.tuples(CHANCES, st.sampled_from([0, 1])), min_size=1, max_size=40)
@@ -54,21 +53,6 @@ def test_a_probability_comes_out_for_every_one_that_goes_in(
     said = fit_recalibration(*columns(pairs), method=method)(later)
     assert said.shape == (len(later),)
     assert ((said >= 0.0) & (said <= 1.0)).all()
-
-
-def test_isotonic_by_hand() -> None:
-    # At 0.2 one of two happened; 0.4 falls below it with 0 of 1, so three are pooled to 1/3. At 0.6 one of one.
-    fitted = fit_recalibration([0.2, 0.6, 0.4, 0.2], [0, 1, 0, 1])
-    assert fitted([0.0, 0.2, 0.4]) == pytest.approx([1 / 3] * 3)
-    assert fitted([0.5, 0.6, 1.0]) == pytest.approx([2 / 3, 1.0, 1.0])
-
-
-def test_logistic_by_hand() -> None:
-    # Said 1:9 and 9:1, happened 1:4 and 4:1: through both goes 0 + ln 4 / ln 9 * log-odds.
-    fitted = fit_recalibration([0.1] * 5 + [0.9] * 5, [1, 0, 0, 0, 0, 1, 1, 1, 1, 0], method="logistic")
-    assert isinstance(fitted, LogisticRecalibration)
-    assert fitted.intercept == pytest.approx(0.0, abs=1e-9)
-    assert fitted.slope == pytest.approx(math.log(4) / math.log(9))
 
 
 def test_certain_forecasts_count_as_a_thousandth_from_certainty() -> None:

@@ -35,11 +35,6 @@ def test_gains_agree_with_shares_bought_and_sold(rows: list[tuple[float, float, 
     np.testing.assert_allclose(found, [by_shares(*row) for row in rows], rtol=1e-9, atol=1e-9)
 
 
-def test_gains_by_hand() -> None:
-    # 0.40 of YES at 0.25 is 1.6 shares, worth 0.80 at 0.5. 0.30 of NO at 0.75 is 0.4 shares, worth 0.2 at 0.5.
-    assert horizon_gains([0.4, -0.3], [0.25, 0.25], [0.5, 0.5]) == pytest.approx([0.4, -0.1])
-
-
 def test_a_zero_bet_gains_a_plain_zero_even_where_the_side_is_free() -> None:
     gains = horizon_gains([0.0, -0.0, 0.0], [0.0, 1.0, 0.5], [0.5, 0.5, 0.1])
     assert [str(gain) for gain in gains.tolist()] == ["0.0", "0.0", "0.0"]

@@ -91,11 +91,6 @@ def test_where_nothing_falls_short_there_is_no_sortino(returns: list[float], rat
     assert math.isnan(sortino_ratio(returns, 365, rate))
 
 
-def test_a_return_of_zero_is_no_win() -> None:
-    assert win_rate([0.0, 0.0]) == 0.0
-    assert win_rate([0.0, 0.1, 0.1]) == pytest.approx(2 / 3)
-
-
 def test_value_at_risk_by_hand() -> None:
     # Sorted, -0.05 is at place 0 and -0.02 at 1 of 0 to 4: 5 % lies at 0.05 * 4 = 0.2 between them.
     assert value_at_risk([0.01, -0.05, 0.0, -0.02, 0.03]) == pytest.approx(0.05 - 0.2 * 0.03)
@@ -113,12 +108,6 @@ def test_value_at_risk_agrees_with_a_hand_made_quantile(returns: list[float], le
 def test_the_longest_losing_run_agrees_with_grouping(returns: list[float]) -> None:
     runs = [len(list(run)) for losing, run in itertools.groupby(returns, lambda one: one < 0) if losing]
     assert longest_losing_run(returns) == max(runs, default=0)
-
-
-def test_a_losing_run_ends_at_zero_and_counts_at_both_ends() -> None:
-    assert longest_losing_run([-0.1, -0.1, 0.0, -0.1]) == 2
-    assert longest_losing_run([0.1, -0.1, -0.1, -0.1]) == 3
-    assert longest_losing_run([0.0, 0.1]) == 0
 
 
 @every_figure

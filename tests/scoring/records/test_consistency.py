@@ -12,7 +12,6 @@ UNCERTAINTY = Uncertainty(resamples=200)
 
 
 def found(*made: Made, as_of: float = 20.0) -> dict[tuple[str, str], Consistency]:
-    """Return the consistency of some decisions, by bot and by what is compared."""
     record: TrackRecord = join_replicates(record_of(made, as_of=as_of))
     return {(each.bot, each.between): each for each in consistency_of(record, UNCERTAINTY)}
 

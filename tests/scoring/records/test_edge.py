@@ -24,7 +24,6 @@ def asked(record: TrackRecord, *questions: tuple[int, int]) -> TrackRecord:
 
 
 def score(record: TrackRecord, bot: int = 0) -> EdgeScore:
-    """Return the edge on the card of a bot."""
     return scorecards(record, uncertainty=FEW)[bot].edge
 
 

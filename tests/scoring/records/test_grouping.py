@@ -85,7 +85,6 @@ def test_every_forecast_with_a_number_is_in_one_bin_of_its_own_forecaster(table:
 
 
 def _bin(sure: float) -> str:
-    """Return the bin of a confidence, in words."""
     if sure < 2.0:
         return "below 2"
     return next((f"{low} to {low + 2}" for low in (2, 4, 6) if low <= sure < low + 2), "8 and more")

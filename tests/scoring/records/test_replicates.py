@@ -33,7 +33,6 @@ def record(*bots: str, shift: float = 0.0) -> TrackRecord:
 
 
 def evaluated(found: TrackRecord) -> Evaluation:
-    """Return the evaluation of a record."""
     return evaluation_of(found, datetime.fromtimestamp(found.as_of, UTC), QUESTION)
 
 

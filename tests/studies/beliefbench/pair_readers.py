@@ -64,7 +64,6 @@ by = "tag_overlap"
 
 
 def pairs_in(folder: Path) -> Path:
-    """Make a data set of pairs in a folder, and return it."""
     known = read_archive_markets(Archive(write_markets(folder / "archive", each=16)), ENDS, nobody)
     write_pairs(known, folder / "pairs", listener=nobody, seed=42, most=1_000)
     return folder / "pairs"
@@ -75,7 +74,6 @@ class PairReader(Reader):
 
     @staticmethod
     def answer(prompt: str) -> str:
-        """Return the answer to a prompt."""
         return answer_to(prompt)
 
 

@@ -32,7 +32,6 @@ pytestmark = pytest.mark.usefixtures("here")
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a small data set of pairs."""
     return pairs_in(tmp_path_factory.mktemp("markets"))
 
 
@@ -45,8 +44,6 @@ def model() -> Iterator[Reader]:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A run that nobody disturbed."""
-
     ledger: str
     canonical: str
     prompts: tuple[str, ...]
@@ -55,7 +52,6 @@ class Whole:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, pairs: Path, model: Reader) -> Whole:
-    """Return a run that nobody disturbed."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "pairs.toml").write_text(RECIPE.format(folder=pairs, url=model.base_url))
     model.asked.clear()
@@ -68,7 +64,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory, pairs: Path, model: Reader) 
 
 @pytest.fixture
 def player(tmp_path: Path, pairs: Path, reader: Reader) -> Iterator[Program]:
-    """Return the program with a recipe of pairs."""
     (tmp_path / "pairs.toml").write_text(RECIPE.format(folder=pairs, url=reader.base_url))
     with closing(Program(tmp_path, SETTINGS)) as made:
         yield made

@@ -38,7 +38,6 @@ strategy = "text_baseline"
 
 
 def data_set(folder: Path, *, seed: int = 1, comments: int = 2_500) -> Path:
-    """Collect a small crowd into a folder, and return it."""
     collected(CrowdHost(crowd(seed, manifold=False, comments=comments)), folder, manifold=False)
     return folder
 
@@ -47,14 +46,12 @@ class Reader(ChatServer):
     """Answers each prompt by its words alone: mostly with a label, at times with what is none."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and return its answer."""
         with self.lock:
             self.asked.append(asked)
         return completion(self.answer(self.prompt(asked)))
 
     @staticmethod
     def answer(prompt: str) -> str:
-        """Return the answer to a prompt."""
         return answer_to(prompt)
 
     @staticmethod
@@ -64,7 +61,6 @@ class Reader(ChatServer):
 
     @property
     def prompts(self) -> list[str]:
-        """Return what was asked, each as often as it was."""
         # A process that was killed while it asked has sent nothing whole.
         return [self.prompt(each) for each in self.asked if each.body]
 
@@ -124,7 +120,6 @@ class Silent(Reader):
     """Answers as the other, and refuses one prompt of five, or is cut off."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and return its answer."""
         said = super().next(asked)
         number = int(hashlib.sha256(self.prompt(asked).encode()).hexdigest(), 16) % 10
         ends = {0: "content_filter", 1: "length"}.get(number)
@@ -135,7 +130,6 @@ class Wording(Reader):
     """Answers as the other, and to a model called `worded` in one of six wordings."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and return its answer."""
         said = super().next(asked)
         text = answer_to(self.prompt(asked))
         if not asked.body["model"].endswith("worded") or text.startswith("I think"):

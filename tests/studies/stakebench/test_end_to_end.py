@@ -62,7 +62,6 @@ class Whole:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) -> Whole:
-    """Return a run that nobody disturbed."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "texts.toml").write_text(RECIPE.format(folder=texts, url=model.base_url, seed=7))
     model.asked.clear()
@@ -75,7 +74,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) 
 
 @pytest.fixture
 def player(tmp_path: Path, texts: Path, reader: Reader) -> Iterator[Program]:
-    """Return the program with a recipe of text tasks."""
     (tmp_path / "texts.toml").write_text(RECIPE.format(folder=texts, url=reader.base_url, seed=7))
     with closing(Program(tmp_path, SETTINGS)) as made:
         yield made

@@ -18,7 +18,6 @@ DOCS = Path(__file__).parents[3] / "docs" / "stakebench.md"
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[Reader]:
-    """Return a model that reads."""
     with reading() as server:
         yield server
 

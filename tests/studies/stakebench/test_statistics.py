@@ -20,7 +20,6 @@ TABLES = {table.name: table for table in describe(rows_of(COMMENTS, [a_window(0,
 
 
 def of_platform(table: str, platform: str = "polymarket") -> list[dict[str, Any]]:
-    """Return the rows of a platform in a table, by column."""
     found = TABLES[table]
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows if row[0] == platform]
 

@@ -16,7 +16,6 @@ VOLUMES = {"a": 100.0, "b": 350.0, "c": 1_100.0, "d": None}
 
 
 def payload(first: str, second: str) -> str:
-    """Return a pair of markets of some volumes."""
     one, other = (
         PairedMarket(id_, id_, id_, "", (), "W", VOLUMES[id_], "2025-01-01", "2025-01-02") for id_ in (first, second)
     )

@@ -123,7 +123,6 @@ def test_independence_is_that_of_another_library() -> None:
 
 
 def compared(first: ArrayLike, second: ArrayLike) -> dict[str, float]:
-    """Return the comparison of two platforms by column."""
     return dict(zip(PLATFORM_COLUMNS, platform_comparison(first, second), strict=True))
 
 

@@ -22,7 +22,6 @@ FAMILIES = {"a": Family("closed", None), "b": Family("open", 8.0), "c": Family("
 
 
 def rows_of(name: str, families: dict[str, Family]) -> dict[Any, tuple[Any, ...]]:
-    """Return the rows of a table by their first cell."""
     (table,) = (each for each in chain_tables(MAIN, families) if each.name == name)
     return {row[0]: row[1:] for row in table.rows}
 

@@ -84,13 +84,11 @@ def readings(seed: int = 3, n: int = 60) -> Readings:
 
 @pytest.fixture(scope="module")
 def found() -> Readings:
-    """Return made-up answers."""
     return readings()
 
 
 @pytest.fixture(scope="module")
 def tables(found: Readings) -> dict[str, StudyTable]:
-    """Return their tables by name."""
     return {table.name: table for table in stakebench_tables(found, pairs=[("a", "b")])}
 
 
