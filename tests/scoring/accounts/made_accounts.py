@@ -1,6 +1,7 @@
 """Accounts made of what they bought at each date, by the accounting and nothing else."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -66,3 +67,9 @@ def bet_a_date(price: float, won: Sequence[bool]) -> tuple[Floats, Floats]:
 
 def board_of(record: AccountsRecord, uncertainty: Uncertainty = FEW) -> AccountBoard:
     return account_board(record, CONVENTIONS["predibot"], uncertainty)
+
+
+def at_slots(account: AccountRecord, rows: slice | list[int]) -> AccountRecord:
+    """Return an account of which only some slots are known."""
+    names = ("slot", "value_usd", "shares_before", "cash_before_usd", "shares", "cash_usd")
+    return replace(account, **{name: getattr(account, name)[rows] for name in names})  # type: ignore[arg-type]

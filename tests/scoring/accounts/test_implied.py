@@ -9,7 +9,7 @@ import pytest
 from predibot.reports.views.accounts import conclusions
 from predibot.scoring.accounts.implied import distance, implied_risk
 from predibot.scoring.accounts.score import AccountScore
-from tests.scoring.accounts.made_accounts import FIRST, account, bet_a_date, board_of, record_of
+from tests.scoring.accounts.made_accounts import FIRST, account, at_slots, bet_a_date, board_of, record_of
 
 
 def scored(price: float, stake: float, won: list[bool]) -> tuple[AccountScore, str]:
@@ -186,21 +186,16 @@ def test_hours_of_few_days_are_few_dates_and_a_baseline_that_came_late_says_noth
     board = board_of(hourly)
     assert board.standings["good"] == "too few" and board.ranks == {}
     assert board.pairs[0].few_dates and board.pairs[0].better is None
-    rest = {
-        name: getattr(accounts[1], name)[180:]
-        for name in ("slot", "value_usd", "shares", "cash_usd", "shares_before", "cash_before_usd")
-    }
-    late = board_of(replace(made, accounts=(accounts[0], replace(accounts[1], **rest))))
+    late = board_of(replace(made, accounts=(accounts[0], at_slots(accounts[1], slice(180, None)))))
     assert late.standings["good"] == "not proven"
 
 
 def test_few_dates_are_the_reason_of_no_claim_only_where_all_bots_have_few() -> None:
     prices, shares = skilled(200)
     good, cash = account("good", "a", shares * 0.0, prices), account("cash", "all_cash", shares * 0.0, prices)
-    rest = {
-        name: getattr(good, name)[180:]
-        for name in ("slot", "value_usd", "shares", "cash_usd", "shares_before", "cash_before_usd")
-    }
-    late, no = replace(good, bot="late", **rest), "No bot is proven to do better than every baseline"
+    late, no = (
+        replace(at_slots(good, slice(180, None)), bot="late"),
+        "No bot is proven to do better than every baseline",
+    )
     said = [tuple(conclusions(board_of(record_of(prices, *bots, cash)))) for bots in ((good, late), (late,))]
     assert said == [(f"{no}.",), (f"{no}: there are fewer than 30 dates.",)]

@@ -9,7 +9,7 @@ from predibot.reports.terminal.boards.accounts import board_grid
 from predibot.reports.views.accounts import account_rows, board_document
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.accounts.replicates import join_accounts
-from tests.scoring.accounts.made_accounts import account, board_of, record_of
+from tests.scoring.accounts.made_accounts import account, at_slots, board_of, record_of
 
 PRICES = np.array([[0.5, 0.5], [0.6, 0.5], [0.55, 0.4], [0.7, 0.45]])
 
@@ -61,10 +61,7 @@ def test_replicates_without_a_common_slot_stay_apart_and_one_that_missed_a_slot_
     first, second = found.accounts
 
     def at(*slots: int) -> AccountsRecord:
-        names = ("slot", "value_usd", "shares_before", "cash_before_usd", "shares", "cash_usd")
-        lives = ((first, [0, 1, 2]), (second, list(slots)))
-        cut = [replace(each, **{name: getattr(each, name)[rows] for name in names}) for each, rows in lives]
-        return join_accounts(replace(found, accounts=tuple(cut)))
+        return join_accounts(replace(found, accounts=(at_slots(first, [0, 1, 2]), at_slots(second, [*slots]))))
 
     assert [each.bot for each in at(3).accounts] == ["x#1", "x#2"]
     (joined,) = at(0, 2).accounts

@@ -7,7 +7,7 @@ import pytest
 
 from predibot.scoring.accounts.allocation import drawdowns, weights_held
 from predibot.scoring.accounts.market_weights import market_weights, mean_of_bots
-from tests.scoring.accounts.made_accounts import account, board_of, record_of
+from tests.scoring.accounts.made_accounts import account, at_slots, board_of, record_of
 
 PRICES = np.array([[0.5, 0.2], [0.6, 0.2], [0.3, 0.4]])
 
@@ -61,9 +61,7 @@ def test_yes_and_no_of_a_market_are_told_apart() -> None:
 
 def test_a_slot_without_a_turn_is_unknown_and_is_left_out_of_the_mean() -> None:
     every = account("a", "one_shot", np.array([[0.2, 0.0], [0.4, 0.0], [0.2, 0.0]]), PRICES)
-    late = replace(every, bot="b", slot=every.slot[1:], value_usd=every.value_usd[1:], shares=every.shares[1:],
-                   shares_before=every.shares_before[1:], cash_usd=every.cash_usd[1:],
-                   cash_before_usd=every.cash_before_usd[1:])  # fmt: skip
+    late = replace(at_slots(every, slice(1, None)), bot="b")
     (found,) = market_weights(record_of(PRICES, every, late), 1)
     assert np.isnan(found.net("b")[0])
     assert mean_of_bots([found.net("a"), found.net("b")]) == pytest.approx(found.net("a"))

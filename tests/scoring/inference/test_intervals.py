@@ -47,13 +47,6 @@ def test_no_end_lies_outside_the_possible_and_the_mean_lies_within(
         assert mean - below <= found.low <= found.estimate <= found.high <= mean + above
 
 
-def test_the_long_odds_that_did_not_come_in_widen_it() -> None:
-    # Three events, each a dollar on 0.01, all lost: the clusters are all alike.
-    found = estimate_by_prices(sums_of((-1, 1), (-1, 1), (-1, 1)), 3, Spread(3 * 99.0, -1.0, 99.0), 0.95)
-    assert (found.cluster_standard_error, found.price_standard_error) == (0.0, pytest.approx(math.sqrt(297) / 3))
-    assert found.interval == pytest.approx((-1.0, -1.0 + t_quantile(0.975, 2) * math.sqrt(297) / 3))
-
-
 def test_one_event_has_no_interval_and_nothing_held_is_certain() -> None:
     assert estimate_by_prices(sums_of((1, 2)), 2, Spread(1.0, *WIDE), 0.95).interval is None
     assert estimate_by_prices(sums_of((0, 2)), 2, Spread(0.0, 0.0, 0.0), 0.95).interval is None

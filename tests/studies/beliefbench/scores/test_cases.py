@@ -1,15 +1,14 @@
 """Case studies: pairs on which labels with and without reasons differ, counted by hand."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from predibot.scoring.study_table import StudyTable
 from predibot.studies.beliefbench.pairs import LABELS
 from predibot.studies.beliefbench.scores.cases import CASES, REASONS, case_tables
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import PairFact, PairReadings
+from tests.studies.table_rows import rows_of
 
 NAMES = ("p1", "p2", "p3", "p4", "p5")
 READINGS = PairReadings(
@@ -23,10 +22,6 @@ READINGS = PairReadings(
     models={"plain": "x/one", "reasons": "x/one", "other": "x/two"},
     reasons={"reasons": dict.fromkeys(NAMES[:4], "Why. " * 100), "other": {}},
 )
-
-
-def rows_of(table: StudyTable) -> list[dict[str, Any]]:
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
 def test_reasons_are_compared_with_none_of_the_same_model_by_hops() -> None:

@@ -7,6 +7,7 @@ from predibot.studies.beliefbench.readings import graph_pictures
 from predibot.studies.beliefbench.scores.graphs import graph_table, label_graphs
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import PairFact, PairReadings
+from tests.studies.table_rows import rows_of
 
 
 def fact(first: str, second: str, score: float, event: str = "") -> PairFact:
@@ -35,7 +36,7 @@ READINGS = PairReadings(
 
 def test_a_bots_edges_are_set_beside_those_of_S_on_the_pairs_that_it_labelled() -> None:
     table = graph_table(label_graphs(READINGS))
-    of_score, bot = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
+    of_score, bot = rows_of(table)
     assert (of_score["bot"], of_score["pairs"], of_score["edges"], of_score["groups"]) == ("S", 4, 3, 3)
     # The unreadable answer is in neither graph, and c-d is an edge of S alone.
     assert (bot["pairs"], bot["edges"], bot["edges of S"], bot["both"]) == (3, 2, 2, 1)

@@ -2,7 +2,6 @@
 
 import math
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from predibot.scoring.study_table import StudyTable
 from predibot.studies.stakebench.scores.tables import Readings, stakebench_tables
 from predibot.studies.stakebench.tasks import Item, Truth
+from tests.studies.table_rows import rows_of
 
 SPLITS = ("polymarket/crypto", "polymarket/other", "manifold/crypto", "manifold/other")
 ACTIONS = ("flip", "increase", "decrease", "hold")
@@ -20,7 +20,7 @@ def test_replicates_have_a_row_for_each_task() -> None:
     found = readings(n=4)
     labels = {"x#1": found.labels["a"], "x#2": found.labels["a"], "x": found.labels["b"]}
     table = next(each for each in stakebench_tables(Readings(found.facts, labels)) if each.name == "replicates")
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    rows = rows_of(table)
     assert len(rows) > 1 and {row["bot"] for row in rows} == {"x"}
     # The third answers otherwise: of three pairs one is of the same labels.
     assert all(1 / 3 <= row["same label"] < 1.0 for row in rows)
@@ -90,10 +90,6 @@ def found() -> Readings:
 @pytest.fixture(scope="module")
 def tables(found: Readings) -> dict[str, StudyTable]:
     return {table.name: table for table in stakebench_tables(found, pairs=[("a", "b")])}
-
-
-def rows_of(table: StudyTable) -> list[dict[str, Any]]:
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
 def answers(found: Readings, bot: str, task: str, split: str) -> list[tuple[Item, str | None]]:
