@@ -17,6 +17,9 @@ Change = Callable[[str, Any], Any]
 def altering(url: str, change: Change) -> Iterator[str]:
     """Yield the address of a host that hands on what a dialect of the sandbox answers, changed."""
 
+    # One for all requests, as each loads certificates when it is made.
+    client = httpx.Client(trust_env=False)
+
     class Host(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._hand_on(None)
@@ -25,8 +28,7 @@ def altering(url: str, change: Change) -> Iterator[str]:
             self._hand_on(self.rfile.read(int(self.headers["Content-Length"])))
 
         def _hand_on(self, sent: bytes | None) -> None:
-            with httpx.Client(trust_env=False) as client:
-                reply = client.request("GET" if sent is None else "POST", url + self.path, content=sent)
+            reply = client.request("GET" if sent is None else "POST", url + self.path, content=sent)
             body = json.dumps(change(self.path.partition("?")[0], reply.json())).encode()
             self.send_response(reply.status_code)
             self.send_header("Content-Length", str(len(body)))
@@ -43,6 +45,7 @@ def altering(url: str, change: Change) -> Iterator[str]:
     finally:
         host.shutdown()
         host.server_close()
+        client.close()
 
 
 def changed(rows: Any, **fields: object) -> Any:

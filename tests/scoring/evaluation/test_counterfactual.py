@@ -10,7 +10,7 @@ from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.evaluation.test_scorecard import RECORDS
 from tests.scoring.made_records import NAN, Bet, Made, Paid, Seen, record_of
 
-FEW = Uncertainty(seed=5, resamples=400)
+FEW = Uncertainty(seed=5, resamples=100)
 HORIZONS = (1, 7)
 
 
@@ -58,7 +58,7 @@ def test_a_difference_is_the_bootstrap_of_the_decisions_differences(record: Trac
             assert (each.difference, each.mean_return, each.actual_mean_return) == (None, None, None)
             continue
         clusters = record.decision_event[rows][own][known]
-        expected = cluster_bootstrap_mean(values[known], clusters, seed=5, resamples=400)
+        expected = cluster_bootstrap_mean(values[known], clusters, seed=5, resamples=100)
         assert each.difference is not None
         assert each.difference.estimate == pytest.approx(expected.estimate)
         assert (each.difference.low, each.difference.n) == (expected.low, expected.n)

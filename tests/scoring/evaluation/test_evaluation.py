@@ -41,9 +41,9 @@ BOTS = ("alice", "bob", "carol")
 
 @pytest.fixture(scope="module")
 def record() -> TrackRecord:
-    """Return what three bots did on 40 events of two markets, each at two slots, by day 50."""
+    """Return what three bots did on 32 events of two markets, each at two slots, by day 50."""
     rng, made = np.random.default_rng(1), []
-    for event in range(40):
+    for event in range(32):
         chances = rng.uniform(0.2, 0.8, 2)
         for slot in (event % 10, event % 10 + 2):
             for number, bot in enumerate(BOTS):
@@ -67,11 +67,11 @@ def record() -> TrackRecord:
                         event=event,
                         category="sports" if event % 2 else "weather",
                         bets=bets,
-                        knowledge="contaminated" if event == 39 else "clean",
+                        knowledge="contaminated" if event == 31 else "clean",
                     )
                 )
-    seen = [Seen(market, at, float(rng.uniform(0.2, 0.8))) for market in range(80) for at in range(1, 40)]
-    paid = {market: Paid(float(rng.uniform(15, 45)), float(rng.integers(0, 2))) for market in range(70)}
+    seen = [Seen(market, at, float(rng.uniform(0.2, 0.8))) for market in range(64) for at in range(1, 40)]
+    paid = {market: Paid(float(rng.uniform(15, 45)), float(rng.integers(0, 2))) for market in range(56)}
     return record_of(made, seen=seen, paid=paid, as_of=50, bots=BOTS)
 
 
@@ -114,8 +114,8 @@ def test_intervals_of_returns_rest_on_each_mean_alone(record: TrackRecord, found
             alone, interval = cluster_bootstrap_mean(values, clusters, seed=5, resamples=300), score.intervals[name]
             assert (interval.estimate, getattr(score, name)) == pytest.approx((alone.estimate, alone.estimate))
             assert interval.cluster_standard_error == pytest.approx(alone.cluster_standard_error)
-            assert (interval.n, interval.clusters) == (rows.sum(), 39)
-        assert (score.n, score.clusters) == (rows.sum(), 39)
+            assert (interval.n, interval.clusters) == (rows.sum(), 31)
+        assert (score.n, score.clusters) == (rows.sum(), 31)
 
 
 def test_the_order_of_the_decisions_changes_nothing(record: TrackRecord, found: Evaluation) -> None:
@@ -206,8 +206,8 @@ def test_anybodys_forecasts_are_scored_like_those_of_a_ledger() -> None:
 
 def test_contaminated_decisions_are_counted_and_in_no_score(record: TrackRecord, found: Evaluation) -> None:
     for card in found.cards:
-        assert (card.decisions, card.contaminated, card.forecasts) == (80, 2, 156)
-    assert max(pair.clusters for pair in found.pairs) == 39
+        assert (card.decisions, card.contaminated, card.forecasts) == (64, 2, 124)
+    assert max(pair.clusters for pair in found.pairs) == 31
     kept = record.only(record.scored_mask())
     assert evaluation_of(kept, AS_OF, ASKED).pairs == found.pairs
 

@@ -16,7 +16,7 @@ from predibot.scoring.records.grouping import GROUPINGS
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import NAN, TABLES, drawn, table_of
 
-FEW = Uncertainty(seed=5, resamples=400)
+FEW = Uncertainty(seed=5, resamples=100)
 COUNTS = ("decisions", "forecasts", "void", "refused", "failed", "abstained", "clean", "contaminated", "unknown")
 DECISIONS = st.lists(
     st.builds(

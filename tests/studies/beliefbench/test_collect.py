@@ -19,6 +19,7 @@ from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.studies.beliefbench.collect import collect_pairs, read_archive_markets, read_ledger_markets, write_pairs
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, PAIR_FILES, About
 from predibot.studies.beliefbench.venues.pairs import PAIRS
+from predibot.studies.data_set import DataSet
 from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.archive.reader import Archive
 from tests.acceptance.conftest import done_here, said_here
@@ -40,6 +41,19 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {name: (folder / f"{name}.jsonl").read_bytes() for name in PAIR_FILES}
 
 
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an archive that nobody changes."""
+    return write_markets(tmp_path_factory.mktemp("markets") / "archive")
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory, archive: Path) -> tuple[Path, About]:
+    """Return a data set of it, and what is told of that."""
+    folder = tmp_path_factory.mktemp("made") / "pairs"
+    return folder, made(archive, folder)
+
+
 def test_nothing_after_the_instant_changes_a_byte(tmp_path: Path) -> None:
     found = []
     for number, future in enumerate((0.5, 0.99)):
@@ -51,30 +65,28 @@ def test_nothing_after_the_instant_changes_a_byte(tmp_path: Path) -> None:
     assert json.loads(found[0]["about"])["as_of"] == "2026-03-01T12:00Z"
 
 
-def test_every_pair_has_the_score_and_the_label_that_S_gives_it(tmp_path: Path) -> None:
-    archive = write_markets(tmp_path / "archive")
-    report = made(archive, tmp_path / "pairs")
+def test_every_pair_has_the_score_and_the_label_that_S_gives_it(archive: Path, pairs: tuple[Path, About]) -> None:
+    folder, report = pairs
     known = read_archive_markets(Archive(archive), ENDS, nobody)
     beliefs = known.known.beliefs.only(apply_filters(known.known.beliefs, Filters()).kept)
     scores = scores_of(beliefs, TUNED)
-    pairs = {(row["first"], row["second"]): row for row in rows_of(tmp_path / "pairs", "pairs")}
+    labelled = {(row["first"], row["second"]): row for row in rows_of(folder, "pairs")}
     # Of all markets, the quarter of each domain that was traded least is out.
     assert beliefs.n == report.funnel["markets compared"] == 8
-    assert len(pairs) == 8 * 7 // 2
+    assert len(labelled) == 8 * 7 // 2
     for one, other in combinations(range(beliefs.n), 2):
-        row = pairs[beliefs.market_ids[one], beliefs.market_ids[other]]
+        row = labelled[beliefs.market_ids[one], beliefs.market_ids[other]]
         assert row["score"] == scores[one, other]
         assert row["label"] == LABELS[int(relevance_class(row["score"]))]
         same = beliefs.domains[one] == beliefs.domains[other]
         assert row["domain"] == (beliefs.domains[one] if same else ACROSS)
-    within = [row["score"] for row in pairs.values() if row["domain"] != ACROSS]
-    across = [row["score"] for row in pairs.values() if row["domain"] == ACROSS]
+    within = [row["score"] for row in labelled.values() if row["domain"] != ACROSS]
+    across = [row["score"] for row in labelled.values() if row["domain"] == ACROSS]
     assert min(within) > max(across)
 
 
-def test_markets_keep_their_words_tags_volume_and_days(tmp_path: Path) -> None:
-    made(write_markets(tmp_path / "archive"), tmp_path / "pairs")
-    (market,) = (row for row in rows_of(tmp_path / "pairs", "markets") if row["id"] == "6")
+def test_markets_keep_their_words_tags_volume_and_days(pairs: tuple[Path, About]) -> None:
+    (market,) = (row for row in rows_of(pairs[0], "markets") if row["id"] == "6")
     assert market["event"] == "106"
     assert market["title"] == "Will Bitcoin and ether prices end above 6?"
     assert market["description"] == "Of Bitcoin and ether prices: resolves by rule 6."
@@ -100,8 +112,8 @@ def test_of_each_domain_and_label_so_many_are_kept_whichever_way_the_archive_lis
     assert json.loads((tmp_path / "some" / "about.jsonl").read_text())["pairs"] == whole.pairs
 
 
-def test_the_funnel_adds_up(tmp_path: Path) -> None:
-    funnel = made(write_markets(tmp_path / "archive"), tmp_path / "pairs").funnel
+def test_the_funnel_adds_up(pairs: tuple[Path, About]) -> None:
+    funnel = pairs[1].funnel
     assert funnel["markets listed"] + sum(-n for stage, n in funnel.items() if stage in _OF_MARKETS) == 8
     assert funnel["- little traded"] == 4
     assert funnel["pairs of markets"] - funnel.get("- never open together", 0) == funnel["pairs labelled"] == 28
@@ -110,8 +122,7 @@ def test_the_funnel_adds_up(tmp_path: Path) -> None:
 _OF_MARKETS = ("- not of two outcomes", "- prices unreadable", "- without a price", "- little traded", "- flat")
 
 
-def test_markets_that_never_move_make_no_data_set_and_none_is_written(tmp_path: Path) -> None:
-    archive = write_markets(tmp_path / "archive")
+def test_markets_that_never_move_make_no_data_set_and_none_is_written(archive: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no two markets can be compared.*flat 8"):
         made(archive, tmp_path / "pairs", filters=Filters(least_deviation=50.0))
     assert not (tmp_path / "pairs").exists()
@@ -143,8 +154,7 @@ def test_a_ledger_has_the_markets_that_were_played_and_what_was_observed_of_them
     assert before.known.beliefs.prices.day.max() == known.known.beliefs.prices.day.max() - 2
 
 
-def test_the_command_counts_the_pairs_of_each_label(tmp_path: Path) -> None:
-    archive = write_markets(tmp_path / "archive")
+def test_the_command_counts_the_pairs_of_each_label(archive: Path, tmp_path: Path) -> None:
     printed = said_here("collect", "pairs", f"archive:{archive}", str(tmp_path / "pairs")).out
     document = done_here("collect", "pairs", f"archive:{archive}", str(tmp_path / "again"), "--json").document
     for domain, counts in document["pairs"].items():
@@ -152,10 +162,8 @@ def test_the_command_counts_the_pairs_of_each_label(tmp_path: Path) -> None:
         assert [*counts.values(), sum(counts.values())] == [int(each) for each in line[1:] if each.isdigit()]
 
 
-def test_the_data_set_reads_back_as_a_venue_with_a_digest_of_all_of_it(tmp_path: Path) -> None:
-    from predibot.studies.data_set import DataSet
-
-    made(write_markets(tmp_path / "archive"), tmp_path / "pairs")
+def test_the_data_set_reads_back_as_a_venue_with_a_digest_of_all_of_it(archive: Path, tmp_path: Path) -> None:
+    made(archive, tmp_path / "pairs")
     venue = DataSet(PAIRS.folders(str(tmp_path / "pairs")), PAIRS)
     assert venue.last_at == ENDS
     assert len(list(venue.rows("pairs"))) == 28
@@ -233,8 +241,7 @@ def test_a_market_that_two_events_listed_has_the_words_of_the_later_one(tmp_path
     assert market["description"] == "Of Bitcoin and ether prices: resolves by rule 6."
 
 
-def test_the_papers_form_of_S_is_there_and_another_is_refused(tmp_path: Path) -> None:
-    archive = write_markets(tmp_path / "archive")
+def test_the_papers_form_of_S_is_there_and_another_is_refused(archive: Path, tmp_path: Path) -> None:
     caller = Caller(Settings, lambda: ENDS, print, lambda: nullcontext(nobody))
     report = collect_pairs(f"archive:{archive}", tmp_path / "pairs", caller, as_of=ENDS, score="paper")
     assert (report.settings["jumps"], report.settings["text_by"]) == ("all", "tfidf")
@@ -248,8 +255,8 @@ def test_the_papers_form_of_S_is_there_and_another_is_refused(tmp_path: Path) ->
         collect_pairs(f"archive:{archive}", tmp_path / "other", caller, as_of=ENDS, score="best")
 
 
-def test_weights_are_fitted_to_peoples_ratings_in_one_command(tmp_path: Path) -> None:
-    archive, people = write_markets(tmp_path / "archive"), tmp_path / "people.csv"
+def test_weights_are_fitted_to_peoples_ratings_in_one_command(archive: Path, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
     caller = Caller(Settings, lambda: ENDS, print, lambda: nullcontext(nobody))
     collect_pairs(f"archive:{archive}", tmp_path / "before", caller, as_of=ENDS)
     # Both raters say what the common tags of a pair say.

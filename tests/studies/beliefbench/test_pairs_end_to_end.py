@@ -27,8 +27,6 @@ from tests.studies.stakebench.readers import SETTINGS, Reader, here, reader, rea
 
 __all__ = ["here", "reader"]
 
-pytestmark = pytest.mark.usefixtures("here")
-
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,11 +60,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory, pairs: Path, model: Reader) 
     return Whole(ledger, canonical_at(ledger), tuple(model.prompts), document)
 
 
-@pytest.fixture
-def player(tmp_path: Path, pairs: Path, reader: Reader) -> Iterator[Program]:
-    (tmp_path / "pairs.toml").write_text(RECIPE.format(folder=pairs, url=reader.base_url))
-    with closing(Program(tmp_path, SETTINGS)) as made:
-        yield made
+@pytest.fixture(autouse=True)
+def _recipe(here: None, pairs: Path, reader: Reader) -> None:
+    """Have a recipe of pairs in the folder of the test."""
+    Path("pairs.toml").write_text(RECIPE.format(folder=pairs, url=reader.base_url))
+
+
+LEDGER = "sqlite:///ledger.db"
 
 
 def asked(ledger: str, *more: str) -> tuple[str, ...]:
@@ -135,12 +135,13 @@ def test_a_judge_is_asked_about_the_reasons_of_those_who_gave_a_label(whole: Who
 
 
 @SOAK
-def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:
-    document_of(player.start(*asked(player.ledger, "--executor", "processes:2")))
-    assert canonical_at(player.ledger) == whole.canonical
+def test_processes_do_the_same_as_threads(whole: Whole, tmp_path: Path) -> None:
+    with closing(Program(tmp_path, SETTINGS)) as player:
+        document_of(player.start(*asked(player.ledger, "--executor", "processes:2")))
+        assert canonical_at(player.ledger) == whole.canonical
 
 
-def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole, player: Program) -> None:
+def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole) -> None:
     told = ("tables", "beliefbench", "--ledger", whole.ledger)
     document = done_here(*told, "--json").document
     tables = {each["name"]: each["rows"] for each in document["tables"]}
@@ -165,13 +166,11 @@ def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole
     drawn = said_here(*told, "--figures", "drawn").out
     # All markets are of one day, so nothing changed after the cutoff.
     assert [name for name in ("domains", "reasons", "after_cutoff") if f"{name}.svg" in drawn] == ["domains", "reasons"]
-    assert "Crypto" in (player.folder / "drawn" / "domains.svg").read_text()
-    assert {f"graph_{bot}.svg" for bot in ("direct", "tfidf")} <= {
-        each.name for each in (player.folder / "drawn").iterdir()
-    }
+    assert "Crypto" in Path("drawn", "domains.svg").read_text()
+    assert {f"graph_{bot}.svg" for bot in ("direct", "tfidf")} <= {each.name for each in Path("drawn").iterdir()}
     paths = said_here(*told, "--csv", "out").out.split()
     assert len(paths) == len(document["tables"])
-    with (player.folder / "out" / "table_all.csv").open(newline="") as file:
+    with Path("out", "table_all.csv").open(newline="") as file:
         assert {row["bot"]: float(row["Acc"]) for row in csv.DictReader(file)} == {
             bot: row["Acc"] for bot, row in by_bot.items()
         }
@@ -190,9 +189,7 @@ def test_tables_fit_on_a_screen_of_80_columns(whole: Whole) -> None:
     assert all(name in headers[2] for name in ("cutoff", "part", "MSE"))
 
 
-def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
-    whole: Whole, player: Program, tmp_path: Path
-) -> None:
+def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(whole: Whole) -> None:
     told = ("tables", "beliefbench", "--ledger", whole.ledger)
     assert "sheet.csv" in said_here(*told, "--sheet", "sheet.csv").out
     document = done_here(*told, "--sheet", "again.csv", "--json").document
@@ -202,7 +199,7 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
     assert refused.code == 2
     alone = said_here(*told, "--reasons-sheet", "reasons.csv")
     assert "no pair has different reasons by two bots" in " ".join(alone.err.split())
-    with (player.folder / "sheet.csv").open(newline="", encoding="utf-8-sig") as file:
+    with Path("sheet.csv").open(newline="", encoding="utf-8-sig") as file:
         sheet = list(csv.DictReader(file))
     truth = {name: item["truth"] for name, item in items_of(whole).items()}
     assert {row["pair"] for row in sheet} == set(truth)
@@ -216,7 +213,7 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
     # Two copies of the sheet, one below the other.
     heads = len(truth) + 1
     lines.insert(heads, "\ufeff" + lines[0])
-    (player.folder / "people.csv").write_text("\n".join(lines), encoding="utf-8")
+    Path("people.csv").write_text("\n".join(lines), encoding="utf-8")
     document = done_here(*told, "--people", "people.csv", "--json").document
     tables = {each["name"]: each["rows"] for each in document["tables"]}
     ann = [LABELS.index(truth[name]["label"]) for name in truth]
@@ -244,28 +241,26 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
         ('pair,rater,label\n{pair},ann,0.0-0.2\n"x,bob,0.0-0.2\n', "cannot be read as CSV: unexpected end of data"),
     ],
 )
-def test_a_file_of_labels_that_is_none_is_refused(whole: Whole, player: Program, text: str, said: str) -> None:
-    (player.folder / "people.csv").write_text(text.format(pair=next(iter(items_of(whole)))))
+def test_a_file_of_labels_that_is_none_is_refused(whole: Whole, text: str, said: str) -> None:
+    Path("people.csv").write_text(text.format(pair=next(iter(items_of(whole)))))
     refused = said_here("tables", "beliefbench", "--ledger", whole.ledger, "--people", "people.csv")
     assert said in " ".join(refused.err.split())
     assert refused.code == 1
 
 
-def test_pairs_and_comments_are_not_played_for_one_another(player: Program, pairs: Path) -> None:
-    refused = said_here("decide", "stakebench", "--venue", f"pairs:{pairs}", "--ledger", player.ledger)
+def test_pairs_and_comments_are_not_played_for_one_another(pairs: Path) -> None:
+    refused = said_here("decide", "stakebench", "--venue", f"pairs:{pairs}", "--ledger", LEDGER)
     assert "a data set of pairs has no comments" in " ".join(refused.err.split())
     assert refused.code == 1
 
 
 @SOAK
-def test_the_baselines_of_recorded_markets_say_what_they_lack(player: Program, shared_data: Path) -> None:
+def test_the_baselines_of_recorded_markets_say_what_they_lack(shared_data: Path) -> None:
     source = f"archive:{shared_data / 'polymarket-daily'}"
     done_here("collect", "pairs", source, "recorded")
-    decided = done_here(
-        "decide", "beliefbench", "--venue", "pairs:recorded", "--ledger", player.ledger, "--json"
-    ).document
+    decided = done_here("decide", "beliefbench", "--venue", "pairs:recorded", "--ledger", LEDGER, "--json").document
     assert decided["totals"]["failed"] == 0
-    document = done_here("tables", "beliefbench", "--ledger", player.ledger, "--json").document
+    document = done_here("tables", "beliefbench", "--ledger", LEDGER, "--json").document
     (table,) = (each["rows"] for each in document["tables"] if each["name"] == "all")
     by_bot = {row["bot"]: row for row in table}
     no_volume = "171 pairs without a label: the venue states no volume of one of the markets"

@@ -22,12 +22,10 @@ from predibot.errors import UsageError
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
 from tests.acceptance.conftest import done_here, said_here
-from tests.jobs.program import Program
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
 from tests.studies.stakebench.readers import (
     RECIPE,
-    SETTINGS,
     Reader,
     Silent,
     Wording,
@@ -39,8 +37,6 @@ from tests.studies.stakebench.readers import (
 )
 
 __all__ = ["here", "reader"]
-
-pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture(scope="module")
@@ -72,20 +68,20 @@ def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) 
     return Whole(ledger, canonical_at(ledger), Counter(model.prompts), document)
 
 
-@pytest.fixture
-def player(tmp_path: Path, texts: Path, reader: Reader) -> Iterator[Program]:
-    (tmp_path / "texts.toml").write_text(RECIPE.format(folder=texts, url=reader.base_url, seed=7))
-    with closing(Program(tmp_path, SETTINGS)) as made:
-        yield made
+@pytest.fixture(autouse=True)
+def _recipe(here: None, texts: Path, reader: Reader) -> None:
+    """Have a recipe of text tasks in the folder of the test."""
+    Path("texts.toml").write_text(RECIPE.format(folder=texts, url=reader.base_url, seed=7))
+
+
+LEDGER = "sqlite:///ledger.db"
 
 
 def asked(ledger: str, *more: str) -> tuple[str, ...]:
     return ("decide", "texts.toml", "--ledger", ledger, "--json", *more)
 
 
-def test_labels_are_what_the_model_said_and_what_is_none_is_refused(
-    whole: Whole, player: Program, reader: Reader
-) -> None:
+def test_labels_are_what_the_model_said_and_what_is_none_is_refused(whole: Whole, reader: Reader) -> None:
     decisions = {row["subject_id"]: row for row in rows(whole.ledger, "decisions") if row["bot"] == "reader"}
     labels = {row["subject_id"]: row for row in rows(whole.ledger, "labels") if row["bot"] == "reader"}
     items = {row["event_id"]: row for row in rows(whole.ledger, "run_events")}
@@ -108,20 +104,20 @@ def test_labels_are_what_the_model_said_and_what_is_none_is_refused(
         (said_so,) = {answer_to(each) for each in whole.prompts if shown in each and "Topic of" in each}
         assert labels[name]["label"].casefold() == said_so.rpartition("</think>")[2].strip().casefold()
     # Asked for again, everything is there.
-    copy = player.folder / "ledger.db"
+    copy = Path("ledger.db")
     shutil.copy(whole.ledger.removeprefix("sqlite:///"), copy)
-    assert done_here(*asked(player.ledger)).document["totals"]["skipped"] == len(whole.document["decisions"])
+    assert done_here(*asked(LEDGER)).document["totals"]["skipped"] == len(whole.document["decisions"])
     assert not reader.asked
 
 
-def test_a_ledger_of_texts_is_copied_whole(whole: Whole, player: Program, postgres: Postgres) -> None:
+def test_a_ledger_of_texts_is_copied_whole(whole: Whole, postgres: Postgres) -> None:
     done_here("export", "out", "--ledger", whole.ledger)
     copy = postgres.fresh()
     done_here("import", "ledger", "out", "--ledger", copy)
     assert canonical_at(copy) == whole.canonical
 
 
-def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whole, player: Program) -> None:
+def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whole) -> None:
     told = ("tables", "stakebench", "--ledger", whole.ledger)
     document = done_here(*told, "--pairs", "reader:majority", "--json").document
     tables = {each["name"]: each["rows"] for each in document["tables"]}
@@ -141,7 +137,7 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
     # Two bots have no rank correlation, and one model is a family of its own.
     assert drawn == ["pictures/chain.svg", "pictures/chain.png", "pictures/figure_2b.svg"]
     assert [(row["family"], row["bots"]) for row in tables["families"]] == [("reader", 1)]
-    (player.folder / "families.csv").write_text("bot,family,billions\nreader,open,8\nmajority,none,\n")
+    Path("families.csv").write_text("bot,family,billions\nreader,open,8\nmajority,none,\n")
     more = done_here(*told, "--families", "families.csv", "--json").document["tables"]
     assert [row["family"] for table in more if table["name"] == "families" for row in table["rows"]] == ["open", "none"]
     for lines, wrong in (
@@ -153,9 +149,9 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
         ("raeder,open", "Did you mean 'reader'?"),
     ):
         # A spreadsheet begins a file with a mark.
-        (player.folder / "families.csv").write_text(f"bot,family,billions\n{lines}\n", encoding="utf-8-sig")
+        Path("families.csv").write_text(f"bot,family,billions\n{lines}\n", encoding="utf-8-sig")
         assert wrong in " ".join(said_here(*told, "--families", "families.csv").err.split())
-    with (player.folder / "out" / "table_3.csv").open(newline="") as file:
+    with Path("out", "table_3.csv").open(newline="") as file:
         written = {each["bot"]: each for each in csv.DictReader(file)}
     assert float(written["reader"]["G4 PLA"]) == row["G4 PLA"]
     with Store.open_to_read(whole.ledger) as store:
@@ -191,7 +187,7 @@ def test_labels_texts_and_tables_are_frames(whole: Whole) -> None:
     assert tables["3"].to_polars().height == len(tables["3"]) > 0
 
 
-def test_each_text_has_a_page_with_all_bots_or_none_has(whole: Whole, player: Program) -> None:
+def test_each_text_has_a_page_with_all_bots_or_none_has(whole: Whole) -> None:
     decisions = rows(whole.ledger, "decisions")
     texts = {row["subject_id"] for row in decisions}
     items = {row["event_id"]: json.loads(row["payload"]) for row in rows(whole.ledger, "run_events")}
@@ -233,60 +229,57 @@ def test_each_text_has_a_page_with_all_bots_or_none_has(whole: Whole, player: Pr
         (("--pairs", "reader:nobody"), "write A:B with two bots of the run"),
     ],
 )
-def test_a_run_and_bots_that_are_not_there_are_refused(
-    whole: Whole, player: Program, more: tuple[str, ...], said: str
-) -> None:
+def test_a_run_and_bots_that_are_not_there_are_refused(whole: Whole, more: tuple[str, ...], said: str) -> None:
     refused = said_here("tables", "stakebench", "--ledger", whole.ledger, *more)
     assert said in " ".join(refused.err.split())
     assert refused.code == 1
 
 
 @pytest.mark.parametrize("other", [("--json",), ("--figures", "pictures")])
-def test_files_of_tables_are_not_asked_for_beside_another_form(player: Program, other: tuple[str, ...]) -> None:
-    refused = said_here("tables", "stakebench", "--ledger", player.ledger, "--csv", "out", *other)
+def test_files_of_tables_are_not_asked_for_beside_another_form(other: tuple[str, ...]) -> None:
+    refused = said_here("tables", "stakebench", "--ledger", LEDGER, "--csv", "out", *other)
     assert "give it without --json and --figures" in " ".join((refused.out + refused.err).split())
     assert refused.code == 2
 
 
-def test_a_report_says_where_labels_are_scored(whole: Whole, player: Program) -> None:
+def test_a_report_says_where_labels_are_scored(whole: Whole) -> None:
     said = " ".join(said_here("report", "--ledger", whole.ledger).out.split())
     assert "of game stakebench. `predibot tables stakebench` scores labels" in said
     assert "accounts" not in said
 
 
-def test_a_dry_run_counts_and_asks_nobody(whole: Whole, player: Program, reader: Reader) -> None:
-    document = done_here(*asked(player.ledger, "--dry-run")).document
+def test_a_dry_run_counts_and_asks_nobody(whole: Whole, reader: Reader) -> None:
+    document = done_here(*asked(LEDGER, "--dry-run")).document
     assert document["would_decide"] == len(whole.document["decisions"])
     assert not reader.asked
     assert document["worst_case"]["usd"] == 0.0
 
 
-def test_another_data_set_is_another_run_and_the_same_is_the_same(player: Program, texts: Path, tmp_path: Path) -> None:
-    first = done_here(*asked(player.ledger, "--bots", "majority")).document["run"]["key"]
+def test_another_data_set_is_another_run_and_the_same_is_the_same(texts: Path, tmp_path: Path) -> None:
+    first = done_here(*asked(LEDGER, "--bots", "majority")).document["run"]["key"]
     moved = tmp_path / "moved"
     moved.mkdir()
     for name in ("comments.jsonl", "windows.jsonl"):
         lines = (texts / name).read_text().splitlines(keepends=True)
         (moved / name).write_text("".join(lines[:-1] if name == "windows.jsonl" else lines))
     more = ("--bots", "majority", "--venue", f"comments:{moved}")
-    other = done_here(*asked(player.ledger, *more)).document["run"]["key"]
+    other = done_here(*asked(LEDGER, *more)).document["run"]["key"]
     assert first.partition("@")[0] == other.partition("@")[0] == "texts"
     assert first != other
-    shared = said_here(*asked(player.ledger, "--bots", "majority", "--venue", f"comments:{texts},{moved}"))
+    shared = said_here(*asked(LEDGER, "--bots", "majority", "--venue", f"comments:{texts},{moved}"))
     assert "is there more than once; collect the data set again, or name folders" in shared.out
     own = said_here("collect", "comments", "sandbox:polymarket", str(moved), "--into", f"{moved}/../moved")
     assert own.code == 1 and "--into names the platform's own folder" in own.err
-    assert done_here(*asked(player.ledger, "--bots", "majority")).document["run"]["key"] == first
+    assert done_here(*asked(LEDGER, "--bots", "majority")).document["run"]["key"] == first
 
 
-def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(tmp_path: Path, texts: Path) -> None:
-    ledger = f"sqlite:///{tmp_path}/ledger.db"
+def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(texts: Path) -> None:
     with reading(Silent) as server:
-        (tmp_path / "texts.toml").write_text(RECIPE.format(folder=texts, url=server.base_url, seed=7))
-        assert said_here(*asked(ledger)).code == 3
-    tables = ("tables", "stakebench", "--full", "--json", "--ledger", ledger)
+        Path("texts.toml").write_text(RECIPE.format(folder=texts, url=server.base_url, seed=7))
+        assert said_here(*asked(LEDGER)).code == 3
+    tables = ("tables", "stakebench", "--full", "--json", "--ledger", LEDGER)
     after = done_here(*tables).document
-    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection, connection:
+    with closing(sqlite3.connect("ledger.db")) as connection, connection:
         # As predibot stored such decisions before.
         written = "UPDATE decisions SET status = 'abstained', reason_kind = 'bot' WHERE reason_kind = 'answer'"
         assert connection.execute(written).rowcount > 5
@@ -294,14 +287,14 @@ def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(tmp_
     assert not after["notes"]
 
 
-def test_a_model_that_abstains_is_neutral_where_that_is_a_label(whole: Whole, player: Program) -> None:
-    shutil.copy(whole.ledger.removeprefix("sqlite:///"), player.folder / "ledger.db")
+def test_a_model_that_abstains_is_neutral_where_that_is_a_label(whole: Whole) -> None:
+    shutil.copy(whole.ledger.removeprefix("sqlite:///"), Path("ledger.db"))
     labels = {row["subject_id"]: row["label"] for row in rows(whole.ledger, "labels") if row["bot"] == "reader"}
     neutral = [name for name, label in labels.items() if label == "NEUTRAL"]
     assert len(neutral) > 5
-    tables = ("tables", "stakebench", "--full", "--json", "--ledger", f"sqlite:///{player.folder}/ledger.db")
+    tables = ("tables", "stakebench", "--full", "--json", "--ledger", LEDGER)
     before = done_here(*tables).document
-    with closing(sqlite3.connect(player.folder / "ledger.db")) as connection, connection:
+    with closing(sqlite3.connect("ledger.db")) as connection, connection:
         of_bot = (
             "SELECT d.id FROM decisions d JOIN bots b ON b.id = d.bot_id JOIN labels l ON l.decision_id = d.id "
             "WHERE b.name = 'reader' AND l.label = 'NEUTRAL'"
@@ -323,14 +316,14 @@ def test_a_model_that_abstains_is_neutral_where_that_is_a_label(whole: Whole, pl
     ]
 
 
-def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(tmp_path: Path, texts: Path) -> None:
-    with reading(Wording) as server, closing(Program(tmp_path, SETTINGS)) as player:
+def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(texts: Path) -> None:
+    with reading(Wording) as server:
         recipe = RECIPE.format(folder=texts, url=server.base_url, seed=7)
         head, first, _ = recipe.split("[[bots]]")
         worded = first.replace('"reader"', '"worded"').replace("openai/reader", "openai/worded")
-        (tmp_path / "texts.toml").write_text(f"{head}[[bots]]{first}[[bots]]{worded}")
-        done_here(*asked(player.ledger))
-        document = done_here("tables", "stakebench", "--json", "--ledger", player.ledger).document
+        Path("texts.toml").write_text(f"{head}[[bots]]{first}[[bots]]{worded}")
+        done_here(*asked(LEDGER))
+        document = done_here("tables", "stakebench", "--json", "--ledger", LEDGER).document
     (main,) = (table for table in document["tables"] if table["name"] == "3")
     bots = {row["bot"]: row for row in main["rows"]}
     assert bots["worded"] == {**bots["reader"], "bot": "worded"}

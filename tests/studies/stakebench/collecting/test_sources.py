@@ -198,7 +198,8 @@ def test_rows_without_an_instant_end_no_activity_that_is_asked_for_by_time(tmp_p
         if url != "data/activity":
             return answer
         offset, start = int(query["offset"]), int(query.get("start", 0))
-        page = [trade(query, each) for each in [each for each in seconds if each >= start][offset:]]
+        after = [each for each in seconds if each >= start]
+        page = [trade(query, each) for each in after[offset : offset + ACTIVITY_PAGE]]
         # Also as the last row of a page, from which the next question goes on.
         wrong: list[Any] = [None, trade(query, "late"), trade(query, None)]
         return [*page[: ACTIVITY_PAGE - 3], *wrong] if len(page) >= ACTIVITY_PAGE else page

@@ -1,6 +1,6 @@
 """What is assumed of the hosts of comments: all of it holds for a simulated crowd, and what is broken is told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -22,12 +22,16 @@ NAMES = [
 CLOSED, COMMENTS, ACTIVITY, MANIFOLD = NAMES
 
 
-def told(change: Change) -> set[str]:
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Return where a crowd is served."""
     host = CrowdHost(crowd(1, manifold=False, markets=4, comments=80))
-    with (
-        SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host.reply) as server,
-        altering(server.search_url, change) as url,
-    ):
+    with SandboxServer(World.from_seed(1, events=1), now=SANDBOX_ENDS_AT, site=host.reply) as server:
+        yield server.search_url
+
+
+def told(address: str, change: Change) -> set[str]:
+    with altering(address, change) as url:
         found = list(assumptions(gamma_url=f"{url}/gamma", data_url=f"{url}/data", manifold_url=f"{url}/manifold"))
     assert [each.name for each in found] == NAMES
     return {each.name for each in found if not each.holds}
@@ -37,8 +41,8 @@ def at(path: str, change: Callable[[Any], Any]) -> Change:
     return lambda asked, answer: change(answer) if asked == path else answer
 
 
-def test_all_of_it_holds_for_a_crowd() -> None:
-    assert told(lambda _, answer: answer) == set()
+def test_all_of_it_holds_for_a_crowd(address: str) -> None:
+    assert told(address, lambda _, answer: answer) == set()
 
 
 @pytest.mark.parametrize(
@@ -59,5 +63,5 @@ def test_all_of_it_holds_for_a_crowd() -> None:
         (at("/manifold/v0/comments", lambda rows: changed(rows, createdTime="2026")), {MANIFOLD}),
     ],
 )
-def test_a_host_that_answers_otherwise_is_told_by_name(change: Change, broken: set[str]) -> None:
-    assert told(change) == broken
+def test_a_host_that_answers_otherwise_is_told_by_name(address: str, change: Change, broken: set[str]) -> None:
+    assert told(address, change) == broken
