@@ -3,6 +3,7 @@
 The database refuses what it can: every rule below has a name.
 """
 
+import re
 from datetime import datetime, timedelta
 
 from sqlalchemy import (
@@ -15,6 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.orm import declared_attr
 from sqlmodel import Field, SQLModel
 
 from predibot.domain.account import JOURNAL_KINDS, MARK_STATES, MODES
@@ -43,6 +45,11 @@ class Row(SQLModel):
     # No validators are built, as nothing validates a row; they would take a sixth of the program's start.
     model_config = {"defer_build": True}
     metadata = MetaData(naming_convention=NAMING)
+
+    @declared_attr  # type: ignore[arg-type]
+    def __tablename__(cls) -> str:
+        """Return the name of the table, after that of the class: `run_events` for `RunEventRow`."""
+        return f"{re.sub('(?<!^)(?=[A-Z])', '_', cls.__name__.removesuffix('Row')).lower()}s"
 
 
 def _instant(*, nullable: bool = False) -> datetime:
@@ -74,7 +81,6 @@ RECEIPTED = ("here", "imported", "older")
 class RunRow(Row, table=True):
     """One pass of a recipe; the key is free again once a run is void."""
 
-    __tablename__ = "runs"
     __table_args__ = (LIVE_KEY, _one_of("receipted", *RECEIPTED))
     id: int | None = Field(default=None, primary_key=True)
     key: str = _text()
@@ -103,7 +109,6 @@ class RunRow(Row, table=True):
 class EventRow(Row, table=True):
     """An event of a venue, as it was first seen."""
 
-    __tablename__ = "events"
     __table_args__ = (UniqueConstraint("venue", "event_id"),)
     id: int | None = Field(default=None, primary_key=True)
     venue: str = _text()
@@ -114,7 +119,6 @@ class EventRow(Row, table=True):
 class RunEventRow(Row, table=True):
     """An event a run plays, frozen with the venue's payload."""
 
-    __tablename__ = "run_events"
     __table_args__ = (UniqueConstraint("run_id", "event_row"),)
     run_id: int = Field(foreign_key="runs.id", primary_key=True)
     position: int = Field(primary_key=True)
@@ -126,7 +130,6 @@ class RunEventRow(Row, table=True):
 class MarketRow(Row, table=True):
     """A market of an event, with all that a later request to the venue needs."""
 
-    __tablename__ = "markets"
     __table_args__ = (UniqueConstraint("venue", "market_id"),)
     id: int | None = Field(default=None, primary_key=True)
     venue: str = _text()
@@ -142,7 +145,6 @@ class MarketRow(Row, table=True):
 class InstrumentRow(Row, table=True):
     """One thing that has a price."""
 
-    __tablename__ = "instruments"
     __table_args__ = (
         UniqueConstraint("venue", "kind", "instrument_id"),
         _one_of("side", "YES", "NO"),
@@ -168,7 +170,6 @@ class InstrumentRow(Row, table=True):
 class BotRow(Row, table=True):
     """A contestant of a run."""
 
-    __tablename__ = "bots"
     __table_args__ = (UniqueConstraint("run_id", "name"),)
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="runs.id")
@@ -186,7 +187,6 @@ class BotRow(Row, table=True):
 class SubjectRow(Row, table=True):
     """What decisions on a venue are about, each once for all runs."""
 
-    __tablename__ = "subjects"
     __table_args__ = (UniqueConstraint("venue", "kind", "subject_id"),)
     id: int | None = Field(default=None, primary_key=True)
     venue: str = _text()
@@ -198,7 +198,6 @@ class SubjectRow(Row, table=True):
 class TaskRow(Row, table=True):
     """A piece of work, its claim, and how it ended."""
 
-    __tablename__ = "tasks"
     __table_args__ = (
         UniqueConstraint("run_id", "bot_id", "subject_row"),
         _one_of("status", "open", "claimed", "recorded", "refused", "failed", "abstained"),
@@ -220,7 +219,6 @@ class TaskRow(Row, table=True):
 class AttemptRow(Row, table=True):
     """One try at a task; `lost` when its owner vanished."""
 
-    __tablename__ = "attempts"
     __table_args__ = (_one_of("outcome", "recorded", "refused", "failed", "abstained", "interrupted", "lost"),)
     task_id: int = Field(foreign_key="tasks.id", primary_key=True)
     number: int = Field(primary_key=True)
@@ -233,7 +231,6 @@ class AttemptRow(Row, table=True):
 class DecisionRow(Row, table=True):
     """A bot's answer about one subject, or why there is none."""
 
-    __tablename__ = "decisions"
     __table_args__ = (
         UniqueConstraint("task_id"),
         _one_of("status", "recorded", "refused", "failed", "abstained"),
@@ -268,7 +265,6 @@ class DecisionRow(Row, table=True):
 class ForecastRow(Row, table=True):
     """A probability of YES, with the hash of the question at the time."""
 
-    __tablename__ = "forecasts"
     __table_args__ = (
         _unit("probability"),
         CheckConstraint("confidence IS NULL OR (confidence >= 0 AND confidence <= 10)", name="confidence_in_range"),
@@ -285,7 +281,6 @@ class ForecastRow(Row, table=True):
 class OrderRow(Row, table=True):
     """An order for an amount of an instrument, and what became of it; a bet of zero has a row too."""
 
-    __tablename__ = "orders"
     __table_args__ = (
         _one_of("side", *ORDER_SIDES),
         _one_of("unit", *ORDER_UNITS),
@@ -315,7 +310,6 @@ class OrderRow(Row, table=True):
 class FillRow(Row, table=True):
     """A fill of an order; shares and cash have opposite signs, sold shares are negative."""
 
-    __tablename__ = "fills"
     __table_args__ = (
         ForeignKeyConstraint(["decision_id", "order_number"], ["orders.decision_id", "orders.number"]),
         CheckConstraint("price >= 0", name="price_not_negative"),
@@ -336,7 +330,6 @@ class FillRow(Row, table=True):
 class LabelRow(Row, table=True):
     """The class that a bot put something in."""
 
-    __tablename__ = "labels"
     __table_args__ = (CLUSTERED,)
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     number: int = Field(primary_key=True)
@@ -349,7 +342,6 @@ class LabelRow(Row, table=True):
 class QuoteRow(Row, table=True):
     """A quote stored with a decision: the one shown to the bot, or the one it was booked at."""
 
-    __tablename__ = "quotes"
     __table_args__ = (_one_of("role", "shown", "booked"), CLUSTERED)
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
@@ -367,7 +359,6 @@ class QuoteRow(Row, table=True):
 class SourceRow(Row, table=True):
     """A search or a page read before a decision, in order."""
 
-    __tablename__ = "sources"
     __table_args__ = (
         _one_of("kind", "search", "page"),
         CheckConstraint("results IS NULL OR results >= 0", name="results_not_negative"),
@@ -404,7 +395,6 @@ class SpendingRow(_Amounts, table=True):
 class ReservationRow(_Amounts, table=True):
     """The amount that one process has reserved in an account; it counts as long as the process lives."""
 
-    __tablename__ = "reservations"
     account: str = Field(primary_key=True, sa_type=StoredText)
     owner: str = Field(primary_key=True, sa_type=StoredText)
     kept: bool = Field(primary_key=True)
@@ -414,7 +404,6 @@ class ReservationRow(_Amounts, table=True):
 class PaceRow(Row, table=True):
     """Request limits of a host, shared by all processes."""
 
-    __tablename__ = "paces"
     host: str = Field(primary_key=True, sa_type=StoredText)
     free_at: datetime = _instant()
     """When its next turn is; a burst may come earlier."""
@@ -426,7 +415,6 @@ class PaceRow(Row, table=True):
 class PermitRow(Row, table=True):
     """How many calls at once one process may have at a host; it counts as long as the process lives."""
 
-    __tablename__ = "permits"
     host: str = Field(primary_key=True, sa_type=StoredText)
     owner: str = Field(primary_key=True, sa_type=StoredText)
     held: int
@@ -437,7 +425,6 @@ class PermitRow(Row, table=True):
 class PricePathRow(Row, table=True):
     """Prices of an instrument that `track` saw, as `pack_points` packs them: a row each would be millions."""
 
-    __tablename__ = "price_paths"
     __table_args__ = (CheckConstraint(f"length(points) % {POINT_BYTES} = 1", name="points_whole"),)
     instrument_row: int = Field(
         foreign_key="instruments.id", primary_key=True, sa_column_kwargs={"autoincrement": False}
@@ -450,7 +437,6 @@ class PricePathRow(Row, table=True):
 class ResolutionRow(Row, table=True):
     """One revision of a market's payout."""
 
-    __tablename__ = "resolutions"
     __table_args__ = (_unit("payout_yes"), _one_of("settled_source", "venue", "first_sight"))
     market_row: int = Field(foreign_key="markets.id", primary_key=True)
     revision: int = Field(primary_key=True)
@@ -467,7 +453,6 @@ class ResolutionRow(Row, table=True):
 class AccountRow(Row, table=True):
     """One bot in one instance of a game, through all runs of a recipe; its journal says what it holds."""
 
-    __tablename__ = "accounts"
     __table_args__ = (
         UniqueConstraint("recipe", "game", "mode", "methodology", "bot", "subject_row"),
         _one_of("mode", *MODES),
@@ -491,7 +476,6 @@ class AccountRow(Row, table=True):
 class CohortRow(Row, table=True):
     """A weekly cohort as it was frozen when it started; its universe is what its run froze."""
 
-    __tablename__ = "cohorts"
     __table_args__ = (
         UniqueConstraint("recipe", "game", "mode", "venue", "name", "methodology"),
         _one_of("mode", *MODES),
@@ -541,7 +525,6 @@ class JournalEntryRow(Row, table=True):
 class ValuationRow(Row, table=True):
     """An account marked at prices; a correction is a further revision."""
 
-    __tablename__ = "valuations"
     __table_args__ = (
         ForeignKeyConstraint(["account_id", "journal_number"], ["journal.account_id", "journal.number"]),
         CLUSTERED,
@@ -559,7 +542,6 @@ class ValuationRow(Row, table=True):
 class MarkRow(Row, table=True):
     """The price at which a valuation marked a position."""
 
-    __tablename__ = "marks"
     __table_args__ = (
         ForeignKeyConstraint(
             ["account_id", "at", "revision"], ["valuations.account_id", "valuations.at", "valuations.revision"]
@@ -580,7 +562,6 @@ class MarkRow(Row, table=True):
 class TurnRow(Row, table=True):
     """An account was brought to a slot: settled, valued, and its pending orders filled or ended, once."""
 
-    __tablename__ = "turns"
     __table_args__ = (
         ForeignKeyConstraint(["account_id", "journal_number"], ["journal.account_id", "journal.number"]),
         CLUSTERED,
@@ -618,7 +599,6 @@ class NewsRow(Row, table=True):
 class ReceiptRow(Row, table=True):
     """A run's decisions at the end of a call, as one hash; another row where a retry changed them."""
 
-    __tablename__ = "receipts"
     run_id: int = Field(foreign_key="runs.id", primary_key=True)
     number: int = Field(primary_key=True)
     form: int
@@ -631,7 +611,6 @@ class ReceiptRow(Row, table=True):
 class LedgerReceiptRow(Row, table=True):
     """The rows written since the receipt before, as one hash that includes the root before."""
 
-    __tablename__ = "ledger_receipts"
     number: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     form: int
     root: str = _text()
@@ -643,7 +622,6 @@ class LedgerReceiptRow(Row, table=True):
 class ArtefactRow(Row, table=True):
     """A trace or page that is no file, compressed by zlib; beside a SQLite file they are files."""
 
-    __tablename__ = "artefacts"
     sha256: str = Field(primary_key=True, sa_type=StoredText)
     content: bytes = Field(sa_type=LargeBinary)
 
@@ -651,7 +629,6 @@ class ArtefactRow(Row, table=True):
 class ChangeRow(Row, table=True):
     """Count of changes to what caches rest on; database triggers count, so nothing is missed."""
 
-    __tablename__ = "changes"
     scope: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     """The run whose bots, decisions and their parts are counted; 0 for everything else."""
     number: int = Field(sa_type=BigInteger)
@@ -662,7 +639,6 @@ class ChangeRow(Row, table=True):
 class ScheduleRow(Row, table=True):
     """A recipe that a schedule runs."""
 
-    __tablename__ = "schedules"
     recipe: str = Field(primary_key=True, sa_type=StoredText)
     argument: str = _text()
     since: datetime = _instant()
@@ -677,7 +653,6 @@ class ScheduleRow(Row, table=True):
 class SlotRow(Row, table=True):
     """What became of a slot of a schedule; a missed one has a row too."""
 
-    __tablename__ = "slots"
     __table_args__ = (
         UniqueConstraint("recipe", "slot_at"),
         _one_of("status", *SLOT_STATUSES),
@@ -704,7 +679,6 @@ class SlotRow(Row, table=True):
 class ServiceRow(Row, table=True):
     """The process that runs this ledger's schedules, one at a time."""
 
-    __tablename__ = "services"
     name: str = Field(primary_key=True, sa_type=StoredText)
     owner: str = _text()
     started_at: datetime = _instant()
