@@ -14,7 +14,7 @@ from sqlalchemy import Row
 
 from predibot.domain.decision import BY_SYSTEM, counted_status
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.histories.snapshot import PartSnapshot, ranking_of, scored_slots, take_snapshot
+from predibot.jobs.histories.snapshot import PartSnapshot, rankings_of, scored_slots, take_snapshot
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 from predibot.jobs.worst_decisions import WorstDecision, instant_of, with_reasons
@@ -295,9 +295,10 @@ def _scores_by_evidence(
 def _scored_bots(
     whole: PartSnapshot, record: TrackRecord, bot: str, gathered: Mapping[tuple[str, datetime], int | None]
 ) -> Iterator[ScoredBot]:
+    ranked = rankings_of(record)
     for knowledge, ranking in whole.evaluation.rankings.items():
         verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
-        own = ranking_of(record, knowledge)
+        own = ranked.get(knowledge)
         for card in ranking.cards:
             if card.bot == bot and card.decisions:
                 parts = {} if own is None else _part_scores(ranking, own, bot, whole.markets, gathered)

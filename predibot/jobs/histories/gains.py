@@ -7,7 +7,7 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.jobs.histories.snapshot import PartSnapshot, record_of_bots
+from predibot.jobs.histories.snapshot import PartSnapshot, rankings_of, record_of_bots
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.store import Store
@@ -42,8 +42,7 @@ class Gains:
         returns, row = self._rows.get((event_id, decided_at), ((), 0))
         return tuple(
             HorizonGain(
-                each.label,
-                *(none_if_nan(float(of[row])) for of in (each.value, each.quote_value, each.market_value)),
+                each.label, *(none_if_nan(float(of[row])) for of in (each.value, each.quote_value, each.market_value))
             )
             for each in returns
         )
@@ -59,9 +58,7 @@ def gains_of_bot(
     """
     record, listed = record_of_bots(store, (bot,), part, clock=clock, whole=whole)
     found = dict[tuple[str, datetime], tuple[Sequence[HorizonReturns], int]]()
-    for ranking in (record.without_apart(), record.apart()):
-        if ranking is None:
-            continue
+    for ranking in rankings_of(record).values():
         returns = horizon_returns(ranking, HORIZONS_DAYS)
         decided, first = np.unique(ranking.bet_decision, return_index=True)
         of_bets, at = ranking.bet_market[first].tolist(), ranking.decided_at[decided].tolist()

@@ -8,14 +8,9 @@ from datetime import UTC, datetime
 import numpy as np
 from sqlalchemy import Connection
 
-from predibot.jobs.histories.bot import (
-    AccountHistory,
-    CohortsHistory,
-    account_histories,
-    cohort_histories,
-)
+from predibot.jobs.histories.bot import AccountHistory, CohortsHistory, account_histories, cohort_histories
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.histories.snapshot import PartSnapshot, Running, take_snapshot
+from predibot.jobs.histories.snapshot import PartSnapshot, Running, rankings_of, take_snapshot
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
 from predibot.ledger.read.details.decisions import market_of
@@ -28,7 +23,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.running import EDGE, RunningPoint, running_sums
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
+from predibot.scoring.records.track_record import DAY_SECONDS
 
 _WANTED = ("evidence", "intervals", "effort")
 _MARKETS = 6
@@ -106,10 +101,8 @@ def edge_history(
         (datetime.fromtimestamp(at, UTC) for at in (slots.min(), slots.max())) if slots.size else (None, None)
     )
     if whole is None:
-        rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
-        running = {
-            name: running_sums(each, wanted=(EDGE,))[EDGE] for name, each in rankings.items() if each is not None
-        }
+        ranked = rankings_of(record).items()
+        running = {name: running_sums(each, wanted=(EDGE,))[EDGE] for name, each in ranked}
     else:
         running = {name: each[EDGE] for name, (_, each) in whole.sums.items()}
     return EdgeHistory(
@@ -123,12 +116,7 @@ def edge_history(
 
 
 def ledger_history(
-    store: Store,
-    part: Part = EVERYTHING,
-    *,
-    archived: bool = False,
-    clock: Clock,
-    whole: PartSnapshot | None = None,
+    store: Store, part: Part = EVERYTHING, *, archived: bool = False, clock: Clock, whole: PartSnapshot | None = None
 ) -> LedgerHistory:
     """Return the bots of a ledger over time, as of an instant; no venue is asked.
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
-from predibot.jobs.histories.snapshot import PartSnapshot, record_of_bots
+from predibot.jobs.histories.snapshot import PartSnapshot, rankings_of, record_of_bots
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.store import Store
 from predibot.scoring.arguments import none_if_nan
 from predibot.scoring.evaluation.pairs import PairQuestions, match_questions
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.scoring.records.track_record import TrackRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +83,10 @@ def shared_questions(
         whole: That of the part, if it is at hand.
     """
     record, listed = record_of_bots(store, (one, other), part, clock=clock, whole=whole)
-    rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
     found = [
         (knowledge, match_questions(ranking, one, other))
-        for knowledge, ranking in rankings.items()
-        if ranking is not None and {one, other} <= set(ranking.bots)
+        for knowledge, ranking in rankings_of(record).items()
+        if {one, other} <= set(ranking.bots)
     ]
     rows = [(place, row) for place, (_, each) in enumerate(found) for row in range(each.market.size)]
     differences = np.concatenate([np.zeros(0), *(np.abs(each.first - each.second) for _, each in found)])

@@ -8,13 +8,7 @@ from predibot.domain.decision import Status
 from predibot.domain.spelling import nearest
 from predibot.errors import UsageError
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import (
-    LedgerDecision,
-    LedgerRun,
-    select_decisions,
-    select_events,
-    select_runs,
-)
+from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerRun, select_decisions, select_events, select_runs
 from predibot.ledger.store import Store
 
 

@@ -44,9 +44,7 @@ class PartSnapshot:
         """Return all scored slots of each ranking, and the running sums of its bots at some of them; one without
         decisions is absent.
         """
-        ranked: tuple[Knowledge, ...] = ("clean", "unknown")
-        found = ((knowledge, ranking_of(self.record, knowledge)) for knowledge in ranked)
-        return {name: (scored_slots(each), running_sums(each)) for name, each in found if each is not None}
+        return {name: (scored_slots(each), running_sums(each)) for name, each in rankings_of(self.record).items()}
 
     def has(self, *bots: str) -> bool:
         """Return whether these bots are scored here; a replicate is not, if it was joined with others."""
@@ -96,9 +94,10 @@ def record_of_bots(
         return record, list_markets(connection, there.venue_name)
 
 
-def ranking_of(record: TrackRecord, knowledge: Knowledge) -> TrackRecord | None:
-    """Return the part of a record that is ranked by itself; None without decisions."""
-    return record.without_apart() if knowledge == "clean" else record.apart()
+def rankings_of(record: TrackRecord) -> Mapping[Knowledge, TrackRecord]:
+    """Return the parts of a record that are ranked by themselves; one without decisions is absent."""
+    parts: Mapping[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
+    return {knowledge: part for knowledge, part in parts.items() if part is not None}
 
 
 def scored_slots(record: TrackRecord) -> tuple[float, ...]:
