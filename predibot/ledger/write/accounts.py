@@ -130,9 +130,9 @@ def free_account(connection: Connection, account_id: int, *, now: datetime) -> b
     return connection.execute(select(tasks.c.id).where(*at_it)).first() is None
 
 
-def has_valuation(connection: Connection, account_id: int, *, at: datetime, interval: timedelta) -> bool:
+def has_valuation(connection: Connection, account_id: int, *, at: datetime) -> bool:
     """Return whether an account has a valuation in the interval of an instant."""
-    same = (valuations.c.account_id == account_id, valuations.c.at == at - (at - EPOCH) % interval)
+    same = (valuations.c.account_id == account_id, valuations.c.at == at - (at - EPOCH) % VALUED_EVERY)
     return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
 
 
@@ -254,7 +254,7 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
 
 
 def add_valuations(
-    connection: Connection, account_id: int, worths: Sequence[AccountValue], *, interval: timedelta
+    connection: Connection, account_id: int, worths: Sequence[AccountValue], *, interval: timedelta = VALUED_EVERY
 ) -> None:
     """Store an account's value at some instants, each once; raise `ValueError` if a holding has no price.
 

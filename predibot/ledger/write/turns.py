@@ -14,6 +14,7 @@ from predibot.domain.clock import EPOCH
 from predibot.domain.decision import BookedOrder, Fill, Order, OrderStatus
 from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import SIDES, Instrument, Side
+from predibot.domain.resolution import Resolution
 from predibot.ledger.schema.tables import FillRow, OrderRow, TurnRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
@@ -46,6 +47,11 @@ class MarketSide:
     """The outcome's index from 0; YES is 0 and NO is 1."""
     is_named: bool
     """Whether the market has more than two outcomes, each with its own price."""
+
+    def paid_by(self, revisions: Sequence[Resolution]) -> list[tuple[int, Resolution]]:
+        """Return what each revision pays for the outcome, with its number from 1; unknown payouts are left out."""
+        paid = [(number, revision.of_outcome(self.number)) for number, revision in enumerate(revisions, start=1)]
+        return [(number, known) for number, known in paid if known is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from predibot.games.fills import FillModel, explain_unfilled
 from predibot.games.rebalance import rebalance
 from predibot.games.settlement import settle
 from predibot.ledger.write.accounts import (
-    VALUED_EVERY,
     AccountValue,
     add_to_journal,
     add_valuations,
@@ -24,13 +23,7 @@ from predibot.ledger.write.accounts import (
     read_account,
 )
 from predibot.ledger.write.prices_and_resolutions import add_unseen_resolutions, resolutions_of
-from predibot.ledger.write.turns import (
-    MarketSide,
-    PendingOrder,
-    end_orders,
-    pending_orders,
-    sides_of,
-)
+from predibot.ledger.write.turns import PendingOrder, end_orders, pending_orders, sides_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +39,99 @@ class MarketSnapshot:
     actions: Mapping[Instrument, tuple[CorporateAction, ...]] = field(default_factory=dict)
     """The issuers' actions until then, oldest first."""
 
-    def earlier_prices(
-        self, connection: Connection, account_id: int, wanted: Collection[Instrument]
-    ) -> dict[Instrument, Price]:
-        """Return an account's last prices of instruments without one now, per share of now, as far as there are any."""
-        unpriced = [each for each in wanted if each not in self.prices]
+
+@dataclass(slots=True)
+class AccountBooks:
+    """An account within a transaction: its journal as far as it was read, and what is written to it."""
+
+    connection: Connection
+    id: int
+    read: Journal | None = None
+
+    def up_to_now(self) -> Journal:
+        """Return the whole journal; only rows behind those read before are read."""
+        self.read = read_account(self.connection, self.id, self.read)
+        return self.read
+
+    def add(self, rows: Sequence[JournalRow], *, decision_id: int | None = None) -> None:
+        """Add rows to the journal that was read last."""
+        add_to_journal(self.connection, self.id, rows, decision_id=decision_id, known=self.read)
+
+    def earlier_prices(self, wanted: Collection[Instrument], known: MarketSnapshot) -> dict[Instrument, Price]:
+        """Return the last prices of instruments without one now, per share of now, as far as there are any."""
+        unpriced = [each for each in wanted if each not in known.prices]
         # Read only if needed: for an account that was valued for years it is much.
-        last = last_prices(connection, account_id) if unpriced else {}
-        found = {each: last[each] for each in unpriced if each in last}
+        last = last_prices(self.connection, self.id) if unpriced else {}
         # A split since then changes what a share is.
-        factors = {each: split_factor(self.actions.get(each, ()), price.at, self.at) for each, price in found.items()}
-        return {each: replace(price, mid=price.mid / factors[each]) for each, price in found.items()}
+        return {
+            each: replace(price, mid=price.mid / split_factor(known.actions.get(each, ()), price.at, known.at))
+            for each in unpriced
+            if (price := last.get(each)) is not None
+        }
+
+    def marks_of(
+        self, wanted: Collection[Instrument], known: MarketSnapshot, settled: Collection[Instrument] = ()
+    ) -> tuple[dict[Instrument, Price], dict[Instrument, MarkState]]:
+        """Return the price at which each instrument is marked, and its state."""
+        last = self.earlier_prices(wanted, known)
+        marks = {each: price for each in wanted if (price := known.prices.get(each, last.get(each))) is not None}
+        states: dict[Instrument, MarkState] = {}
+        for each in marks:
+            is_closed: MarkState = "closed" if each in known.closed else "stale"
+            states[each] = "quoted" if each in known.prices else "settled" if each in settled else is_closed
+        return marks, states
+
+    def fill_pending(self, pending: Sequence[PendingOrder], known: MarketSnapshot, fills: FillModel) -> None:
+        """Fill pending orders at the prices of now and end them all; of weights only the last decision's count."""
+        weights = [each for each in pending if each.order.unit == "weight"]
+        if weights:
+            last_id = max(each.decision_id for each in weights)
+            late = [each for each in weights if each.decision_id != last_id]
+            why = "a later decision replaced it"
+            replaced = [(each, BookedOrder(each.order, status="replaced", note=why)) for each in late]
+            end_orders(self.connection, replaced, at=known.at)
+            self._rebalance([each for each in weights if each.decision_id == last_id], known, fills)
+        for each in pending:
+            if each.order.unit != "weight":
+                self._fill_or_expire(each, known, fills)
+
+    def _rebalance(self, pending: Sequence[PendingOrder], known: MarketSnapshot, fills: FillModel) -> None:
+        account, decision_id = self.up_to_now().account, pending[0].decision_id
+        frozen = {each: price.mid for each, price in self.earlier_prices(account.positions, known).items()}
+        targets = {each.order.instrument: each.order.amount for each in pending}
+        cause = f"decision {decision_id}"
+        booking = rebalance(account, targets, known.prices, fills, at=known.at, follows_from=cause, frozen=frozen)
+        booked = {each.order.instrument: each for each in booking.orders}
+        ended = []
+        for each in pending:
+            instrument = each.order.instrument
+            came_to = booked.get(instrument) or BookedOrder(each.order, status="filled")
+            if instrument in known.closed and not came_to.fills:
+                came_to = replace(came_to, status="expired", note="its market is closed")
+            ended.append((each, came_to))
+        end_orders(self.connection, ended, at=known.at)
+        self.add(booking.journal, decision_id=decision_id)
+
+    def _fill_or_expire(self, pending: PendingOrder, known: MarketSnapshot, fills: FillModel) -> None:
+        order, account = pending.order, self.up_to_now().account
+        shares = account.position(order.instrument).shares
+        most = account.cash_usd if order.side == "buy" else shares
+        price = known.prices.get(order.instrument)
+        fill = None if price is None or most <= 0.0 else fills.fill(order, price)
+        why = "the account has nothing for it"
+        if price is None:
+            why = "it has no price"
+        elif most > 0.0:
+            why = explain_unfilled(order, price, fills) if fill is None else "the account has not enough for it"
+        if fill is None or -fill.shares > shares or fill.cash_usd - fill.fee_usd < -account.cash_usd:
+            expired = BookedOrder(order, status="expired", note=why)
+            end_orders(self.connection, [(pending, expired)], at=known.at)
+            return
+        end_orders(self.connection, [(pending, BookedOrder(order, (fill,)))], at=known.at)
+        rows = [JournalRow("fill", known.at, fill.cash_usd, order.instrument, fill.shares)]
+        if fill.fee_usd:
+            rows.append(JournalRow("fee", known.at, -fill.fee_usd))
+        self.add(rows, decision_id=pending.decision_id)
 
 
 def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnapshot, *, again: bool = True) -> None:
@@ -64,162 +139,30 @@ def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnaps
 
     Without `again` it is not valued if it was in the same interval, and nothing was settled since.
     """
-    before = read_account(connection, account_id)
+    books = AccountBooks(connection, account_id)
+    before = books.up_to_now()
     ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
     # Everything it ever held, because a corrected resolution may pay it again.
     ever_held = [row.instrument for row in before.rows if row.instrument is not None]
     sides = sides_of(connection, [*dict.fromkeys([*ever_held, *ordered])])
-    _keep_resolutions(connection, known)
+    reported = dict(sorted(known.reported.items()))
+    add_unseen_resolutions(connection, resolutions_of(connection, [*reported]), reported, seen_at=known.at)
     stored = resolutions_of(connection, sorted({side.market_row for side in sides.values()}))
-    _settle(connection, account_id, before, sides, stored, at=known.at)
-    journal = read_account(connection, account_id, before)
+    paid = {each: side.paid_by(stored[side.market_row]) for each, side in sides.items() if side.market_row in stored}
+    for row in settle(before, paid, as_of=known.at):
+        if row.instrument is not None and row.revision is not None:
+            cause = (sides[row.instrument].market_row, row.revision)
+            add_to_journal(connection, account_id, [row], resolution=cause)
+    journal = books.up_to_now()
     is_same = len(journal.rows) == len(before.rows)
-    if not again and is_same and has_valuation(connection, account_id, at=known.at, interval=VALUED_EVERY):
+    if not again and is_same and has_valuation(connection, account_id, at=known.at):
         return
     positions = journal.account.positions
-    wanted = [*dict.fromkeys([*positions, *ordered])]
-    marks, states = marks_of(connection, account_id, wanted, sides, stored, known)
+    settled = [
+        each
+        for each, side in sides.items()
+        if any(revision.effective_at <= known.at for revision in stored.get(side.market_row, ()))
+    ]
+    marks, states = books.marks_of([*dict.fromkeys([*positions, *ordered])], known, settled)
     if positions.keys() <= marks.keys():
-        add_valuations(connection, account_id, [AccountValue(known.at, journal, marks, states)], interval=VALUED_EVERY)
-
-
-def _keep_resolutions(connection: Connection, known: MarketSnapshot) -> None:
-    stored = resolutions_of(connection, sorted(known.reported))
-    add_unseen_resolutions(connection, stored, dict(sorted(known.reported.items())), seen_at=known.at)
-
-
-def _settle(
-    connection: Connection,
-    account_id: int,
-    journal: Journal,
-    sides: Mapping[Instrument, MarketSide],
-    stored: Mapping[int, Sequence[Resolution]],
-    *,
-    at: datetime,
-) -> None:
-    revisions = {
-        instrument: [
-            (number, paid)
-            for number, revision in enumerate(stored[side.market_row], start=1)
-            if (paid := revision.of_outcome(side.number)) is not None
-        ]
-        for instrument, side in sides.items()
-        if side.market_row in stored
-    }
-    for settled in settle(journal, revisions, as_of=at):
-        if settled.instrument is not None and settled.revision is not None:
-            resolution = (sides[settled.instrument].market_row, settled.revision)
-            add_to_journal(connection, account_id, [settled], resolution=resolution)
-
-
-def marks_of(
-    connection: Connection,
-    account_id: int,
-    wanted: Sequence[Instrument],
-    sides: Mapping[Instrument, MarketSide],
-    stored: Mapping[int, Sequence[Resolution]],
-    known: MarketSnapshot,
-) -> tuple[dict[Instrument, Price], dict[Instrument, MarkState]]:
-    """Return the price at which each instrument is marked, and its state."""
-    last = known.earlier_prices(connection, account_id, wanted)
-    marks: dict[Instrument, Price] = {}
-    states: dict[Instrument, MarkState] = {}
-    for instrument in wanted:
-        market_row = sides[instrument].market_row if instrument in sides else None
-        is_settled = any(revision.effective_at <= known.at for revision in stored.get(market_row or -1, ()))
-        price = known.prices.get(instrument)
-        if price is not None:
-            marks[instrument], states[instrument] = price, "quoted"
-        elif instrument in last:
-            marks[instrument] = last[instrument]
-            is_closed = instrument in known.closed
-            states[instrument] = "settled" if is_settled else "closed" if is_closed else "stale"
-    return marks, states
-
-
-def fill_pending(
-    connection: Connection,
-    account_id: int,
-    pending: Sequence[PendingOrder],
-    known: MarketSnapshot,
-    fills: FillModel,
-    *,
-    read: Journal | None = None,
-) -> None:
-    """Fill pending orders at the prices of now and end them all; of weights only the last decision's count."""
-    journal = read_account(connection, account_id, read)
-    weights = [each for each in pending if each.order.unit == "weight"]
-    amounts = [each for each in pending if each.order.unit != "weight"]
-    if weights:
-        last_id = max(each.decision_id for each in weights)
-        late = [each for each in weights if each.decision_id != last_id]
-        end_orders(
-            connection,
-            [(each, BookedOrder(each.order, status="replaced", note="a later decision replaced it")) for each in late],
-            at=known.at,
-        )
-        last = [each for each in weights if each.decision_id == last_id]
-        _rebalance(connection, account_id, journal, last, known, fills)
-    for each in amounts:
-        journal = read_account(connection, account_id, journal)
-        _fill_or_expire(connection, account_id, journal, each, known, fills)
-
-
-def _rebalance(
-    connection: Connection,
-    account_id: int,
-    journal: Journal,
-    pending: Sequence[PendingOrder],
-    known: MarketSnapshot,
-    fills: FillModel,
-) -> None:
-    account = journal.account
-    last = known.earlier_prices(connection, account_id, account.positions)
-    frozen = {each: price.mid for each, price in last.items()}
-    targets = {each.order.instrument: each.order.amount for each in pending}
-    decision_id = pending[0].decision_id
-    booking = rebalance(
-        account, targets, known.prices, fills, at=known.at, follows_from=f"decision {decision_id}", frozen=frozen
-    )
-    booked = {each.order.instrument: each for each in booking.orders}
-    ended = []
-    for each in pending:
-        instrument = each.order.instrument
-        came_to = booked.get(instrument) or BookedOrder(each.order, status="filled")
-        if instrument in known.closed and not came_to.fills:
-            came_to = replace(came_to, status="expired", note="its market is closed")
-        ended.append((each, came_to))
-    end_orders(connection, ended, at=known.at)
-    add_to_journal(connection, account_id, booking.journal, decision_id=decision_id, known=journal)
-
-
-def _fill_or_expire(
-    connection: Connection,
-    account_id: int,
-    journal: Journal,
-    pending: PendingOrder,
-    known: MarketSnapshot,
-    fills: FillModel,
-) -> None:
-    order, account = pending.order, journal.account
-    most = account.cash_usd if order.side == "buy" else account.position(order.instrument).shares
-    price = known.prices.get(order.instrument)
-    fill = None if price is None or most <= 0.0 else fills.fill(order, price)
-    why = "the account has nothing for it"
-    if price is None:
-        why = "it has no price"
-    elif most > 0.0:
-        why = explain_unfilled(order, price, fills) if fill is None else "the account has not enough for it"
-    if fill is not None and (
-        -fill.shares > account.position(order.instrument).shares or fill.cash_usd - fill.fee_usd < -account.cash_usd
-    ):
-        fill = None
-    if fill is None:
-        booked = BookedOrder(order, status="expired", note=why)
-        end_orders(connection, [(pending, booked)], at=known.at)
-        return
-    end_orders(connection, [(pending, BookedOrder(order, (fill,)))], at=known.at)
-    rows = [JournalRow("fill", known.at, fill.cash_usd, order.instrument, fill.shares)]
-    if fill.fee_usd:
-        rows.append(JournalRow("fee", known.at, -fill.fee_usd))
-    add_to_journal(connection, account_id, rows, decision_id=pending.decision_id, known=journal)
+        add_valuations(connection, account_id, [AccountValue(known.at, journal, marks, states)])

@@ -9,51 +9,36 @@ from sqlalchemy import Connection
 from predibot.contracts import Venue
 from predibot.domain.clock import EPOCH
 from predibot.domain.price import CorporateAction, Instrument
-from predibot.games.accounts import Journal, account_of
+from predibot.games.accounts import account_of
 from predibot.games.corporate_actions import corporate_rows
 from predibot.games.fills import FillModel
-from predibot.jobs.deciding.accounts.advance import MarketSnapshot, fill_pending, marks_of
-from predibot.ledger.write.accounts import (
-    VALUED_EVERY,
-    AccountValue,
-    add_to_journal,
-    add_valuations,
-    last_valued_at,
-    read_account,
-    read_journal,
-)
+from predibot.jobs.deciding.accounts.advance import AccountBooks, MarketSnapshot
+from predibot.ledger.write.accounts import AccountValue, add_valuations, last_valued_at, read_journal
 from predibot.ledger.write.turns import PendingOrder, accounts_played_at, pending_orders
 
 _NAMED_BOTS = 3
 
 
-def go_through_closes(
-    connection: Connection,
-    account_id: int,
-    venue: Venue,
-    fills: FillModel,
-    *,
-    until: datetime,
-    read: Journal | None = None,
-) -> None:
+def go_through_closes(books: AccountBooks, venue: Venue, fills: FillModel, *, until: datetime) -> None:
     """Book what each close does to an account, each once: issuers' actions, a valuation, and orders placed before it.
 
     The result is the same day by day or for a week at once. A close that was booked stands, whatever its file says
     later.
     """
-    valued_at = last_valued_at(connection, account_id)
+    valued_at = last_valued_at(books.connection, books.id)
     closes = () if valued_at is None else venue.closes(start=valued_at, until=until)
     if valued_at is None or not closes:
         return
     worths: list[AccountValue] = []
-    journal, ordered = read_account(connection, account_id, read), pending_orders(connection, account_id)
-    for since, close_at in pairwise((valued_at, *closes)):
+    books.up_to_now()
+    ordered = pending_orders(books.connection, books.id)
+    for since, at in pairwise((valued_at, *closes)):
         # An order placed after a close waits for the next.
-        pending = [each for each in ordered if each.decided_at < close_at]
-        if _book_close(connection, account_id, venue, fills, journal, pending, worths, since=since, at=close_at):
-            journal = read_account(connection, account_id, journal)
-            ordered = pending_orders(connection, account_id)
-    add_valuations(connection, account_id, worths, interval=VALUED_EVERY)
+        pending = [each for each in ordered if each.decided_at < at]
+        if _book_close(books, venue, fills, pending, worths, since=since, at=at):
+            books.up_to_now()
+            ordered = pending_orders(books.connection, books.id)
+    add_valuations(books.connection, books.id, worths)
 
 
 def late_actions(connection: Connection, venue: Venue, spec: str, *, until: datetime) -> tuple[str, ...]:
@@ -93,11 +78,9 @@ def actions_of(
 
 
 def _book_close(
-    connection: Connection,
-    account_id: int,
+    books: AccountBooks,
     venue: Venue,
     fills: FillModel,
-    journal: Journal,
     pending: Sequence[PendingOrder],
     worths: list[AccountValue],
     *,
@@ -105,6 +88,7 @@ def _book_close(
     at: datetime,
 ) -> bool:
     """Book one close; return whether anything was booked, and add the account's worth to `worths`."""
+    journal = books.read or books.up_to_now()
     wanted = [*dict.fromkeys([*journal.account.positions, *(each.order.instrument for each in pending)])]
     actions = actions_of(venue, wanted, at)
     closed = [each for each, own in actions.items() if any(one.kind == "delisting" for one in own)]
@@ -113,16 +97,16 @@ def _book_close(
     rows = corporate_rows(journal.account, new)
     if not all(each in known.prices for each in wanted):
         # Stored first: the last price of an unpriced instrument may be among them.
-        add_valuations(connection, account_id, worths, interval=VALUED_EVERY)
+        add_valuations(books.connection, books.id, worths)
         worths.clear()
     if rows:
-        add_to_journal(connection, account_id, rows, known=journal)
-        journal = read_account(connection, account_id, journal)
+        books.add(rows)
+        journal = books.up_to_now()
     positions = journal.account.positions
-    marks, states = marks_of(connection, account_id, wanted, {}, {}, known)
+    marks, states = books.marks_of(wanted, known)
     if positions.keys() <= marks.keys():
         marks = {each: price for each, price in marks.items() if each in positions or each in known.prices}
         worths.append(AccountValue(at, journal, marks, states))
     if pending:
-        fill_pending(connection, account_id, pending, known, fills, read=journal)
+        books.fill_pending(pending, known, fills)
     return bool(rows or pending)

@@ -13,13 +13,12 @@ from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
 from predibot.errors import PluginError, VenueError
 from predibot.games.accounts import Journal
-from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_date, fill_pending
+from predibot.jobs.deciding.accounts.advance import AccountBooks, MarketSnapshot, bring_up_to_date
 from predibot.jobs.deciding.accounts.closes import actions_of, go_through_closes
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import (
-    VALUED_EVERY,
     AccountValue,
     accounts_at,
     add_valuations,
@@ -75,21 +74,21 @@ def take_turn(account_id: int, claim: Claim, job: DecideJob, worker: Worker) -> 
         require_account(connection, account_id, claim)
         if turn_at(connection, account_id, run.slot_at) is not None:
             return
+        books = AccountBooks(connection, account_id, read)
         if not venue.has_sessions:
             bring_up_to_date(connection, account_id, known)
-            if pending := pending_orders(connection, account_id):
-                fill_pending(connection, account_id, pending, known, fills)
+            books.fill_pending(pending_orders(connection, account_id), known, fills)
         else:
-            go_through_closes(connection, account_id, venue, fills, until=now, read=read)
+            go_through_closes(books, venue, fills, until=now)
             if last_valued_at(connection, account_id) is None:
-                deposit = AccountValue(now, read_account(connection, account_id))
-                add_valuations(connection, account_id, [deposit], interval=VALUED_EVERY)
+                add_valuations(connection, account_id, [AccountValue(now, books.up_to_now())])
         add_turn(connection, account_id, run.slot_at, run.id, at=now)
 
     worker.store.run_write(advance)
 
     def read_turn(connection: Connection) -> AccountTurn:
-        journal = read_account(connection, account_id, read)
+        books = AccountBooks(connection, account_id, read)
+        journal = books.up_to_now()
         account = journal.account
         behind = markets_behind(connection, account.positions.keys()).values() if others else ()
         held = {each.ref.id for each in behind}
@@ -99,7 +98,7 @@ def take_turn(account_id: int, claim: Claim, job: DecideJob, worker: Worker) -> 
         kept = [event for event in shown if event.markets]
         past = AccountPast(
             allocations=past_allocations(connection, account_id, before=run.slot_at, paid_in_usd=account.paid_in_usd),
-            last_prices=known.earlier_prices(connection, account_id, account.positions),
+            last_prices=books.earlier_prices(account.positions, known),
             pending=tuple(each.order for each in pending_orders(connection, account_id)),
             at=now,
             outside=frozenset(market.id for event in kept for market in event.markets),

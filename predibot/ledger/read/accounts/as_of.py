@@ -101,11 +101,7 @@ def _settle(
 ) -> Journal:
     seen = {row.instrument: row.revision for row in booked.rows if row.instrument is not None}
     paid = {
-        instrument: [
-            (number, of_outcome)
-            for number, revision in enumerate(revisions[sides[instrument].market_row], start=1)
-            if (of_outcome := revision.of_outcome(sides[instrument].number)) is not None
-        ]
+        instrument: sides[instrument].paid_by(revisions[sides[instrument].market_row])
         for instrument, paid_by in seen.items()
         # An outcome paid by the last revision is done.
         if instrument in sides
