@@ -7,7 +7,6 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -258,10 +257,10 @@ def test_no_receipt_says_itself_that_a_row_may_change(games: Path) -> None:
     with Store.open("sqlite:///ledger.db") as store, store.write() as connection:
         before, known = leaves_of_part(connection, fills), [*ledger_receipts_of(connection)]
         connection.execute(text("UPDATE fills SET price = price * 1.2"))
-        for each in (each for each in known if "fills" in each.rows.parts):
+        for each in (each for each in known if "fills" in each.parts):
             # As of a row that may change: its whole digest, so that a later receipt may be over another row.
-            whole = {key: before[key].hex() for key in each.rows.parts["fills"]}
-            packed = pack_rows(replace(each.rows, parts={**each.rows.parts, "fills": whole}))
+            whole = {key: before[key].hex() for key in each.parts["fills"]}
+            packed = pack_rows({**each.parts, "fills": whole}, each.totals)
             row = ledger_receipts.c.number == each.number
             connection.execute(update(ledger_receipts).where(row).values(rows_packed=packed))
         changed = {"fills": [*before]}

@@ -77,7 +77,7 @@ def verify_ledger(connection: Connection) -> LedgerVerification:
         return _check_missing(connection)
     found = _read_leaves(connection)
     for receipt in known:
-        found.last |= {(name, key): receipt.number for name, keys in receipt.rows.parts.items() for key in keys}
+        found.last |= {(name, key): receipt.number for name, keys in receipt.parts.items() for key in keys}
     differences, problems = list[RowDifference](), list[str]()
     before = None
     for number, receipt in enumerate(known, start=1):
@@ -138,7 +138,7 @@ def _read_leaves(connection: Connection) -> _Leaves:
 
 def _compare(receipt: LedgerReceipt, found: _Leaves) -> tuple[list[RowDifference], Mapping[str, Mapping[Key, bytes]]]:
     wrong, leaves = [], dict[str, dict[Key, bytes]]()
-    for name, checks in receipt.rows.parts.items():
+    for name, checks in receipt.parts.items():
         there = found.points.get(receipt.number, {}) if name == PRICES else found.leaves.get(name, {})
         for key, check in checks.items():
             leaf = there.get(key)
@@ -161,7 +161,7 @@ def _was_replaced(name: str, key: Key, leaf: bytes | None, receipt: LedgerReceip
 
 
 def _new_rows(found: _Leaves, known: Sequence[LedgerReceipt]) -> Iterator[RowDifference]:
-    paths = {receipt.number: receipt.rows.parts.get(PRICES, {}) for receipt in known}
+    paths = {receipt.number: receipt.parts.get(PRICES, {}) for receipt in known}
     for name, leaves in found.leaves.items():
         yield from (RowDifference(_row_name(name, key), "new", None) for key in leaves if (name, key) not in found.last)
     for number, leaves in sorted(found.points.items()):

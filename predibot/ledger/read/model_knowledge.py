@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,40 +16,41 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Deciders:
-    """Bots and events of decisions, (n,) each; of all decisions of a run, because one may pool others."""
-
-    bot_row: Ints
-    """A bot has another row in every run."""
-    event: Ints
-    opened_model: NDArray[np.bool_]
-    is_live: NDArray[np.bool_]
-    decided_at: Floats
-    """Seconds since 1970."""
-    event_settled_at: Floats
-    """Seconds since 1970; infinite where a market of the event has not settled."""
-
-
 def run_is_live(connection: Connection) -> "Case[int]":
     """Return whether a decision's run was live, to be selected beside it."""
     return case((runs.c.venue.in_(live_venues(connection)), 1), else_=0)
 
 
-def knowledge_of_decisions(connection: Connection, made: Deciders, *costs_usd: Floats) -> NDArray[np.int8]:
+def knowledge_of_decisions(
+    connection: Connection,
+    *costs_usd: Floats,
+    bot_row: Ints,
+    event: Ints,
+    opened_model: NDArray[np.bool_],
+    is_live: NDArray[np.bool_],
+    decided_at: Floats,
+    event_settled_at: Floats,
+) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
-    In an invented world a model without a cutoff has read nothing later.
+    In an invented world a model without a cutoff has read nothing later. All decisions of a run are needed, because one
+    may pool others.
 
     Args:
         costs_usd: Costs of each decision, (n,), to which those of the decisions it pools are added in place, NaN where
             a part is unknown. So a cost is what must be paid to run a bot alone, and costs of bots that share members
             do not add up.
+        bot_row: Bots of the decisions, (n,); a bot has another row in every run.
+        event: Their events, (n,).
+        opened_model: Whether a model was asked, (n,).
+        is_live: Whether their runs were live, (n,).
+        decided_at: Seconds since 1970, (n,).
+        event_settled_at: Seconds since 1970, (n,); infinite where a market of the event has not settled.
     """
-    pooling, pooled = _pooled_decisions(connection, made)
+    pooling, pooled = _pooled_decisions(connection, bot_row, event)
     for costs in costs_usd:
         np.add.at(costs, pooling, costs[pooled])
-    present, index = np.unique(made.bot_row, return_inverse=True)
+    present, index = np.unique(bot_row, return_inverse=True)
     # No others are read: a page of decisions is of few bots among those of all runs.
     first, last = (int(present[0]), int(present[-1])) if present.size else (0, 0)
     near = bots.c.id.between(first, last)
@@ -62,13 +62,8 @@ def knowledge_of_decisions(connection: Connection, made: Deciders, *costs_usd: F
         row: starts[day] for row, day in days.items()
     }
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
-    own = knowledge_of(
-        made.opened_model,
-        cutoff_at[index],
-        is_live=made.is_live,
-        decided_at=made.decided_at,
-        event_settled_at=made.event_settled_at,
-    )
+    cutoffs_at, ended_at = cutoff_at[index], event_settled_at
+    own = knowledge_of(opened_model, cutoffs_at, is_live=is_live, decided_at=decided_at, event_settled_at=ended_at)
     return inherited_knowledge(own, pooling, pooled)
 
 
@@ -79,15 +74,15 @@ def _invented_world_bots(connection: Connection, near: ColumnElement[bool]) -> l
     return list(connection.execute(statement).scalars())
 
 
-def _pooled_decisions(connection: Connection, made: Deciders) -> tuple[Ints, Ints]:
+def _pooled_decisions(connection: Connection, bot_row: Ints, event: Ints) -> tuple[Ints, Ints]:
     """Return decisions that pool others on the same event, and the pooled ones, as two arrays of rows, (m,) each.
 
     A pool of pools rests on each decision once, however many of its members do.
     """
     members = _pooled_bots(connection)
     pooling, pooled = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    by_bot = np.argsort(made.bot_row, kind="stable")
-    ordered = made.bot_row[by_bot]
+    by_bot = np.argsort(bot_row, kind="stable")
+    ordered = bot_row[by_bot]
 
     def rows_of(bot: int) -> Ints:
         return by_bot[np.searchsorted(ordered, bot) : np.searchsorted(ordered, bot, "right")]
@@ -96,7 +91,7 @@ def _pooled_decisions(connection: Connection, made: Deciders) -> tuple[Ints, Int
         own = rows_of(bot)
         for member in _all_members(bot, members) if own.size else ():
             theirs = rows_of(member)
-            _, mine, other = np.intersect1d(made.event[own], made.event[theirs], return_indices=True)
+            _, mine, other = np.intersect1d(event[own], event[theirs], return_indices=True)
             pooling.append(own[mine])
             pooled.append(theirs[other])
     return np.concatenate(pooling), np.concatenate(pooled)

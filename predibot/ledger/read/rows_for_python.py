@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, Table, case, func
 from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.domain.price import EQUITY, highest_price
 from predibot.ledger.read.export import decision_columns
-from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.model_knowledge import knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.schema.column_types import bind_list, from_microseconds
 from predibot.ledger.schema.natural_keys import VOID
@@ -405,7 +405,8 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
         payout, settled_at = payouts.get(market, (None, None))
         at = np.inf if payout is None or settled_at is None else settled_at.timestamp()
         ended[of_event] = max(ended.get(of_event, at), at)
-    made = Deciders(
+    codes = knowledge_of_decisions(
+        connection,
         bot_row=np.array(bot, dtype=np.int64),
         event=np.array(event, dtype=np.int64),
         opened_model=np.array(opened) == 1,
@@ -413,7 +414,6 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
         decided_at=np.array([each.timestamp() for each in decided_at]),
         event_settled_at=np.array([ended.get(each, np.inf) for each in event]),
     )
-    codes = knowledge_of_decisions(connection, made)
     return {row: KNOWLEDGE[code] for row, code in zip(rows, codes, strict=True)}
 
 

@@ -64,35 +64,27 @@ DIGEST_DIGITS = 64
 _HEX = re.compile("[0-9a-f]*")
 
 Key = tuple[int, ...]
+Parts = Mapping[str, Mapping[Key, str]]
+"""Keys in order, each with the first digits of its leaf's hash, by part."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackedRows:
-    """The rows that a receipt covers."""
-
-    parts: Mapping[str, Mapping[Key, str]]
-    """Keys in order, each with the first digits of its leaf's hash, by part."""
-    totals: Mapping[str, int]
-    """How many rows each part had then, for prices how many points; an equal number means that none came since."""
-
-
-def pack_rows(rows: PackedRows) -> bytes:
+def pack_rows(parts: Parts, totals: Mapping[str, int]) -> bytes:
     """Return a receipt's rows as bytes."""
-    parts = {
+    packed = {
         name: [[list(column) for column in zip(*found, strict=True)], "".join(found.values())]
-        for name, found in rows.parts.items()
+        for name, found in parts.items()
     }
-    return zlib.compress(json.dumps([parts, dict(rows.totals)], separators=(",", ":")).encode())
+    return zlib.compress(json.dumps([packed, dict(totals)], separators=(",", ":")).encode())
 
 
-def unpack_rows(blob: Any) -> PackedRows:
+def unpack_rows(blob: Any) -> tuple[Parts, Mapping[str, int]]:
     """Return the rows that `pack_rows` packed."""
     try:
         parts, totals = json.loads(unpack(blob))
         found = {name: _unpack_part(columns, checks) for name, (columns, checks) in parts.items()}
         if not all(type(count) is int for count in totals.values()):
             raise ValueError("a total is no whole number")
-        return PackedRows(found, totals)
+        return found, totals
     except (ArithmeticError, AttributeError, TypeError, ValueError, RecursionError, MemoryError) as error:
         raise LedgerUnusable(f"a receipt of the ledger is broken: {str(error)[:100]}") from None
 

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, text, tuple_
 from predibot.domain.clock import format_instant
 from predibot.ledger.merkle_tree import leaf_hash, root_hash
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
-from predibot.ledger.schema.packed_receipts import CHECK_DIGITS, DIGEST_DIGITS, Key, PackedRows, pack_rows, unpack_rows
+from predibot.ledger.schema.packed_receipts import CHECK_DIGITS, DIGEST_DIGITS, Key, Parts, pack_rows, unpack_rows
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, RowPart
 from predibot.ledger.schema.tables import POINT_BYTES, InstrumentRow, LedgerReceiptRow, PricePathRow
 from predibot.ledger.schema.upsert import table_of
@@ -40,12 +40,14 @@ class LedgerReceipt:
     form: int
     root: str
     made_at: datetime
-    rows: PackedRows
+    parts: Parts
+    totals: Mapping[str, int]
+    """How many rows each part had then, for prices how many points; an equal number means that none came since."""
 
     @property
     def size(self) -> int:
         """Return how many rows it covers; those of a price path count once."""
-        return sum(map(len, self.rows.parts.values()))
+        return sum(map(len, self.parts.values()))
 
 
 def ledger_receipts_of(connection: Connection) -> Iterator[LedgerReceipt]:
@@ -60,7 +62,7 @@ def last_ledger_receipt(connection: Connection) -> LedgerReceipt | None:
 
 
 def _to_receipt(row: Any) -> LedgerReceipt:
-    return LedgerReceipt(row.number, row.form, row.root, row.made_at, unpack_rows(row.rows_packed))
+    return LedgerReceipt(row.number, row.form, row.root, row.made_at, *unpack_rows(row.rows_packed))
 
 
 def add_ledger_receipt(
@@ -89,9 +91,9 @@ def add_ledger_receipt(
         name: {key: leaf.hex()[: DIGEST_DIGITS if name in may_change else CHECK_DIGITS] for key, leaf in rows.items()}
         for name, rows in leaves.items()
     }
-    receipt = LedgerReceipt(number, LEDGER_FORM, root, now, PackedRows(parts, totals))
+    receipt = LedgerReceipt(number, LEDGER_FORM, root, now, parts, totals)
     row = {"number": number, "form": LEDGER_FORM, "root": root, "made_at": now}
-    connection.execute(insert(ledger_receipts), [{**row, "rows_packed": pack_rows(receipt.rows)}])
+    connection.execute(insert(ledger_receipts), [{**row, "rows_packed": pack_rows(parts, totals)}])
     return receipt
 
 
@@ -165,7 +167,7 @@ def _new_rows(
     known: dict[str, set[Key]] = {part.name: set() for part in parts}
     for receipt in ledger_receipts_of(connection) if parts else ():
         for name in known:
-            known[name].update(receipt.rows.parts.get(name, ()))
+            known[name].update(receipt.parts.get(name, ()))
     for part in parts:
         new = keys_of_part(connection, part) - (known[part.name] - {*changed.get(part.name, ())})
         yield part, leaves_of_part(connection, part, new if known[part.name] else None)
@@ -211,7 +213,7 @@ def _number_points(connection: Connection, paths: Sequence[Any], number: int) ->
 
 def _behind(last: LedgerReceipt | None, totals: Mapping[str, int]) -> set[str]:
     """Return the parts whose totals differ from those of the last receipt."""
-    before = {} if last is None else last.rows.totals
+    before = {} if last is None else last.totals
     return {name for name, total in totals.items() if total != before.get(name, 0)}
 
 

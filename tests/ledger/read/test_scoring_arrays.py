@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from predibot.domain.event import OrderTerms, Tag
 from predibot.domain.price import FeeSchedule, Quote
-from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
+from predibot.ledger.read.model_knowledge import knowledge_of_decisions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import select_decisions
 from predibot.ledger.read.scoring_arrays import track_record
@@ -388,5 +388,6 @@ def test_in_a_world_that_is_made_up_a_model_without_a_cutoff_is_clean(store: Sto
         connection.execute(update(runs).values(venue_name=venue_name))
         bot_row, event = connection.execute(select(bots.c.id)).scalar_one(), np.array([1])
         yes, no = np.array([True]), np.array([False])
-        made = Deciders(np.array([bot_row]), event, yes, no, np.array([NOW.timestamp()]), np.array([np.inf]))
-        assert [KNOWLEDGE[code] for code in knowledge_of_decisions(connection, made)] == [word]
+        at = {"decided_at": np.array([NOW.timestamp()]), "event_settled_at": np.array([np.inf])}
+        by_bot = {"bot_row": np.array([bot_row]), "event": event, "opened_model": yes, "is_live": no, **at}
+        assert [KNOWLEDGE[code] for code in knowledge_of_decisions(connection, **by_bot)] == [word]

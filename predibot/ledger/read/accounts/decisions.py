@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, and_, case, literal
 
 from predibot.domain.decision import STATUSES
 from predibot.ledger.read.columns import Columns, read_columns
-from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.model_knowledge import knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import MICROSECONDS
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.claims import subjects
@@ -41,17 +41,19 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
         .order_by(accounts.c.id, decisions.c.decided_at)
     )
     found = read_columns(connection, statement, nullable="cost_usd")
-    made = Deciders(
-        bot_row=found["bot_id"].astype(np.int64),
-        event=found["subject_row"].astype(np.int64),
-        opened_model=found["opened"] == 1.0,
-        is_live=found["live"] == 1.0,
-        decided_at=found["decided_at"] / MICROSECONDS,
-        # A portfolio never ends.
-        event_settled_at=np.full(len(found), np.inf),
-    )
     if len(found):
-        found["knowledge"] = knowledge_of_decisions(connection, made, found["cost_usd"], found["cost_known_usd"])
+        found["knowledge"] = knowledge_of_decisions(
+            connection,
+            found["cost_usd"],
+            found["cost_known_usd"],
+            bot_row=found["bot_id"].astype(np.int64),
+            event=found["subject_row"].astype(np.int64),
+            opened_model=found["opened"] == 1.0,
+            is_live=found["live"] == 1.0,
+            decided_at=found["decided_at"] / MICROSECONDS,
+            # A portfolio never ends.
+            event_settled_at=np.full(len(found), np.inf),
+        )
     return found[np.isin(found["account_id"], own)]
 
 
