@@ -154,12 +154,7 @@ class Game(Protocol):
         """Return the form of an answer about a view; a price-blind one mentions no price."""
 
     def book(
-        self,
-        answer: Decision,
-        view: Any,
-        account: Account | None,
-        quotes: Mapping[Instrument, Price],
-        fills: FillModel,
+        self, answer: Decision, view: Any, account: Account | None, quotes: Mapping[Instrument, Price], fills: FillModel
     ) -> Booking:
         """Return the booking of an unchecked answer.
 

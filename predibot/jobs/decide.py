@@ -21,15 +21,7 @@ from predibot.errors import LedgerError, UsageError
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.cohorts import find_cohort_jobs, start_due_cohort
 from predibot.jobs.deciding.open_run import RunRequest, open_run, why_no_session
-from predibot.jobs.deciding.worker import (
-    DecideJob,
-    JobKey,
-    Resources,
-    Worker,
-    agent_setup,
-    load_loops,
-    make_worker,
-)
+from predibot.jobs.deciding.worker import DecideJob, JobKey, Resources, Worker, agent_setup, load_loops, make_worker
 from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.jobs.receipts import make_receipt
 from predibot.jobs.track import track_resolutions

@@ -58,12 +58,7 @@ _TRACES = 50
 
 
 def evaluate(
-    *,
-    store: Store,
-    venue_name: str,
-    as_of: datetime,
-    part: Part = EVERYTHING,
-    question: Question | None = None,
+    *, store: Store, venue_name: str, as_of: datetime, part: Part = EVERYTHING, question: Question | None = None
 ) -> Evaluation:
     """Return how good the bots were by what is stored; nothing is fetched.
 

@@ -222,11 +222,7 @@ def _compare_ledger(
 
 
 def _compare_run(
-    connection: Connection,
-    run: Row[Any],
-    published: Sequence[PublishedRoot],
-    void: PublishedVoid | None,
-    file: Path,
+    connection: Connection, run: Row[Any], published: Sequence[PublishedRoot], void: PublishedVoid | None, file: Path
 ) -> VerifiedRun:
     found = verify_run(connection, run)
     newest = published[-1]

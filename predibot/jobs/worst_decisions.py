@@ -43,10 +43,7 @@ def with_reasons(connection: Connection, venue_name: str, bets: Sequence[Loss]) 
     # In the order of a track record's numbers.
     rows = sorted(market_rows(connection, venue_name).values()) if bets else ()
     found = [
-        (
-            bet,
-            reason_of(connection, bot=bet.bot, market_row=rows[bet.market], decided_at=instant_of(bet.decided_at)),
-        )
+        (bet, reason_of(connection, bot=bet.bot, market_row=rows[bet.market], decided_at=instant_of(bet.decided_at)))
         for bet in bets
     ]
     return tuple(WorstDecision(bet, reason) for bet, reason in found if reason is not None)

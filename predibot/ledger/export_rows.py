@@ -13,12 +13,7 @@ from predibot.domain.clock import parse_instant
 from predibot.domain.untrusted_text import has_too_many_values
 from predibot.ledger.read.export import export_table, export_types
 from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
-from predibot.ledger.schema.values import (
-    FIRST_INSTANT,
-    LAST_INSTANT,
-    json_columns,
-    largest_value,
-)
+from predibot.ledger.schema.values import FIRST_INSTANT, LAST_INSTANT, json_columns, largest_value
 
 MAX_ROW_VALUES = 1_000_000
 """Values of JSON in a row, or cells of CSV; an event's payload has two for each field of each market."""

@@ -28,19 +28,11 @@ from predibot.ledger.read.export import TABLES, export_table
 from predibot.ledger.schema.natural_keys import REFERS_TO, NamedColumn, key_of
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.upsert import insert_rows
-from predibot.ledger.schema.values import (
-    event_from_json,
-)
+from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.accounts import journal, read_journal
 from predibot.ledger.write.claims import tasks
 from predibot.ledger.write.decisions import bet_as_order, orders
-from predibot.ledger.write.events import (
-    instrument_values,
-    instruments,
-    market_ref,
-    parse_outcomes,
-    store_instruments,
-)
+from predibot.ledger.write.events import instrument_values, instruments, market_ref, parse_outcomes, store_instruments
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations, resolution_of
 from predibot.ledger.write.runs import runs
 from predibot.plugins.games import load_stored_game

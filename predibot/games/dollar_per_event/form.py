@@ -54,10 +54,7 @@ def _schema(fields: Sequence[str]) -> ToolSchema:
                 "description": "One entry for every market.",
                 "items": {"type": "object", "properties": entry, "required": [*entry]},
             },
-            "unallocated_capital": {
-                "type": "number",
-                "description": "Dollars not bet; what is left where left out.",
-            },
+            "unallocated_capital": {"type": "number", "description": "Dollars not bet; what is left where left out."},
         },
     )
 

@@ -150,11 +150,7 @@ def portfolio_json(view: PortfolioView, *, is_stocks: bool, price_blind: bool) -
 
 
 def view_text(
-    view: PortfolioView,
-    *,
-    is_stocks: bool,
-    price_blind: bool,
-    history: Callable[[str], tuple[PricePoint, ...]],
+    view: PortfolioView, *, is_stocks: bool, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]
 ) -> str:
     """Return the account, its last allocations and the markets as text, which has strangers' words in it."""
     parts = ["\n".join(_account_lines(view, price_blind=price_blind))]

@@ -154,11 +154,7 @@ def _sale_complaints(orders: Sequence[Order], view: CohortView) -> Iterator[str]
 
 
 def _bets(
-    orders: Sequence[Order],
-    view: CohortView,
-    account: Account,
-    quotes: Mapping[Instrument, Price],
-    fills: FillModel,
+    orders: Sequence[Order], view: CohortView, account: Account, quotes: Mapping[Instrument, Price], fills: FillModel
 ) -> Iterator[BookedOrder]:
     """Yield the booking of each bet in turn, with the cash that the bets before it left."""
     spent_usd = 0.0
@@ -181,11 +177,7 @@ def _bets(
 
 
 def _sales(
-    orders: Sequence[Order],
-    view: CohortView,
-    account: Account,
-    quotes: Mapping[Instrument, Price],
-    fills: FillModel,
+    orders: Sequence[Order], view: CohortView, account: Account, quotes: Mapping[Instrument, Price], fills: FillModel
 ) -> Iterator[BookedOrder]:
     """Yield the booking of each sale, none larger than the remaining position."""
     left = {instrument: held.shares for instrument, held in account.positions.items()}

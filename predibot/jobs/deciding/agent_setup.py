@@ -27,16 +27,7 @@ from predibot.agents.models.open_model import (
 )
 from predibot.agents.models.retry import Retry
 from predibot.agents.models.tool_support import ToolProbe
-from predibot.contracts import (
-    BUILT_IN_TOOLS,
-    WEB_SEARCH,
-    ChatModel,
-    Context,
-    ModelNeed,
-    OpenVenue,
-    Tool,
-    Toolbox,
-)
+from predibot.contracts import BUILT_IN_TOOLS, WEB_SEARCH, ChatModel, Context, ModelNeed, OpenVenue, Tool, Toolbox
 from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.replicates import sampled_bot

@@ -139,12 +139,7 @@ def doubts_in(notes: Sequence[str]) -> tuple[str, ...]:
 
 
 def choose(
-    venue: Venue,
-    rules: SelectionRules,
-    as_of: datetime,
-    *,
-    only_event_id: str | None,
-    listener: ProgressListener,
+    venue: Venue, rules: SelectionRules, as_of: datetime, *, only_event_id: str | None, listener: ProgressListener
 ) -> Choice:
     """Return which events of a venue a run plays as of an instant.
 
@@ -221,12 +216,7 @@ def _select_moving(
 
 
 def _doubts(
-    page: EventPage,
-    listed: EventPage,
-    unread: Mapping[str | None, str],
-    unreadable: Sequence[str],
-    *,
-    named: bool,
+    page: EventPage, listed: EventPage, unread: Mapping[str | None, str], unreadable: Sequence[str], *, named: bool
 ) -> Iterator[Doubt]:
     contradicting = [] if named else [*filter(None, (_contradiction(event, unread) for event in listed.events))]
     if wrong := (*unreadable, *contradicting):

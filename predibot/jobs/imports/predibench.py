@@ -321,15 +321,7 @@ def _store_if_new(
     taken = claim(connection, run.id, bot_row, subject, claimant, now=each.answer.started_at)
     if not isinstance(taken, Claim):
         return False
-    store_decision(
-        connection,
-        taken,
-        each.finished,
-        run_id=run.id,
-        bot_id=bot_row,
-        catalogue=known,
-        now=decided_at,
-    )
+    store_decision(connection, taken, each.finished, run_id=run.id, bot_id=bot_row, catalogue=known, now=decided_at)
     return True
 
 

@@ -10,14 +10,7 @@ from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    FailFast,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, FailFast, Field, ValidationError, model_validator
 
 from predibot.domain.decision import Decision, MarketDecision, Source
 from predibot.domain.event import Event, Market, MarketRef, Tag

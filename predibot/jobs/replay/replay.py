@@ -180,12 +180,7 @@ def replay(
 
 
 def look_back(
-    past: Past,
-    as_of: datetime,
-    resources: Resources,
-    *,
-    recipe: str | None = None,
-    question: Question | None = None,
+    past: Past, as_of: datetime, resources: Resources, *, recipe: str | None = None, question: Question | None = None
 ) -> Evaluation:
     """Track the past up to an instant, and return how good a recipe's bots, or all, were, with tracking's remarks."""
     store, settings = resources.store, resources.settings

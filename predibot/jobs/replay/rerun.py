@@ -56,11 +56,7 @@ _NO_EVENT = "it is about no event, and decisions of games with accounts are not 
 
 
 def rerun(
-    store: Store,
-    run_key: str,
-    *,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
+    store: Store, run_key: str, *, clock: Callable[[], datetime], listener: ProgressListener
 ) -> tuple[Rerun, ...]:
     """Make each decision of a run again from its recorded answers, and compare it; no model, tool or venue is asked.
 
