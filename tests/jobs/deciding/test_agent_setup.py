@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,12 +27,12 @@ from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.net.api_keys import ApiKeys
 from predibot.recipe.parse import parse_recipe
-from predibot.recipe.recipe import BotSpec
 from predibot.recipe.text import RecipeText
 from tests.agents.chat_server import chat_server, completion
 from tests.agents.clients import HELLO
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
+PRICED = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1'
 RECIPE = '[[bots]]\nname = "sharp"\nstrategy = "tool_agent"\nmodel = "sandbox/sharp"\n'
 
 
@@ -41,27 +42,34 @@ def opened() -> Iterator[OpenVenue]:
         yield venue
 
 
-def set_up(agents: AgentSetup, bot: BotSpec, event: Event) -> Context:
+def agents_of(opened: OpenVenue, text: str, keys: ApiKeys | None = None, **more: Any) -> AgentSetup:
+    """Return the agents of the bots of a recipe."""
+    recipe = parse_recipe(RecipeText(text, "r.toml", "r"))
+    return AgentSetup(recipe, opened, keys or ApiKeys(), "run", 600.0, more.pop("clock", lambda: NOW), **more)
+
+
+def set_up(agents: AgentSetup, bot: int = 0) -> Context:
     """Return what a bot decides on an event with at the instant of its venue."""
-    bare = Context(agents.opened.now, EventView(event, "sandbox"), DollarPerEvent(), random.Random(0))
-    return agents.set_up(bare, bot)
+    view = EventView(first_event(agents.opened), "sandbox")
+    bare = Context(agents.opened.now, view, DollarPerEvent(), random.Random(0))
+    return agents.set_up(bare, agents.recipe.bots[bot])
 
 
-def equipped(opened: OpenVenue, store: Store, *, key: str = "not-on-any-page") -> Context:
-    recipe = parse_recipe(RecipeText(RECIPE, "sharp.toml", "sharp"))
-    keys = ApiKeys({"OPENAI_API_KEY": key})
-    agents = AgentSetup(recipe, opened, keys, "run", 600.0, lambda: NOW, store=store)
-    event = opened.venue.events(opened.now).events[0]
-    return set_up(agents, recipe.bots[0], event)
+def first_event(opened: OpenVenue) -> Event:
+    return opened.venue.events(opened.now).events[0]
+
+
+def refuses(agents: AgentSetup, said: str) -> None:
+    """Check bots where one is refused with these words."""
+    with pytest.raises(UsageError, match=said):
+        agents.check(agents.recipe.bots)
 
 
 def test_a_key_that_a_search_engine_gives_back_is_in_no_news(opened: OpenVenue) -> None:
-    recipe = parse_recipe(RecipeText(RECIPE, "sharp.toml", "sharp"))
-    event = opened.venue.events(opened.now).events[0]
-
     def news(key: str) -> tuple[NewsItem, ...]:
-        agents = AgentSetup(recipe, opened, ApiKeys({"OPENAI_API_KEY": key}), "run", 600.0, lambda: NOW)
-        return agents.news(event.title, after=opened.now - timedelta(days=30), before=opened.now, count=3)
+        agents = agents_of(opened, RECIPE, ApiKeys({"OPENAI_API_KEY": key}))
+        title, after = first_event(opened).title, opened.now - timedelta(days=30)
+        return agents.news(title, after=after, before=opened.now, count=3)
 
     slug = (news("not-on-any-page")[0].url or "").rpartition("/")[2]
     assert slug and slug not in str(news(slug))
@@ -76,8 +84,7 @@ EXTRACTED = 'extract_model = "cheap"\n'
 
 def reporter(opened: OpenVenue, more: str, *, strategy: str = "deep_research") -> AgentSetup:
     """Return the agents of a bot whose model works in the background."""
-    recipe = parse_recipe(RecipeText(REPORTER.format(strategy=strategy) + more, "r.toml", "r"))
-    return AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    return agents_of(opened, REPORTER.format(strategy=strategy) + more)
 
 
 @pytest.mark.parametrize(
@@ -91,15 +98,12 @@ def reporter(opened: OpenVenue, more: str, *, strategy: str = "deep_research") -
 def test_a_model_that_works_in_the_background_is_refused_where_it_cannot_be_held(
     opened: OpenVenue, strategy: str, more: str, said: str
 ) -> None:
-    agents = reporter(opened, more, strategy=strategy)
-    with pytest.raises(UsageError, match=said):
-        agents.check(agents.recipe.bots)
+    refuses(reporter(opened, more, strategy=strategy), said)
 
 
 def test_the_worst_a_report_can_cost_is_forecast(opened: OpenVenue) -> None:
     agents = reporter(opened, EXTRACTED + "price_usd_per_search = 0.5\nmax_searches = 3\n")
-    event = opened.venue.events(opened.now).events[0]
-    cost = run_cost(agents.recipe, [event], agents)
+    cost = run_cost(agents.recipe, [first_event(opened)], agents)
     assert cost.usd is not None
     # Four times 200,000 tokens and 100,000 of the report at $1 a million, three searches at $0.50.
     report_usd = 0.8 + 0.1 + 1.5
@@ -111,11 +115,10 @@ def test_the_worst_a_report_can_cost_is_forecast(opened: OpenVenue) -> None:
 
 def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> None:
     page = (Path(__file__).parents[3] / "docs/agents.md").read_text("utf-8")
-    event = opened.venue.events(opened.now).events[0]
     for model, report, whole in (("o4-mini", "$9.40", "$10.20"), ("o3", "$46.20", "$47.00")):
         text = f'[[bots]]\nstrategy = "deep_research"\nmodel = "openai/{model}-deep-research"\n'
-        recipe = parse_recipe(RecipeText(text + 'extract_model = "openai/gpt-5-mini"\n', "d.toml", "d"))
-        cost = run_cost(recipe, [event], AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW))
+        agents = agents_of(opened, text + 'extract_model = "openai/gpt-5-mini"')
+        cost = run_cost(agents.recipe, [first_event(opened)], agents)
         assert f"1 call of openai/{model}-deep-research for at most {report} and 4 calls of" in cost.bots[0].basis
         assert cost.usd == pytest.approx(float(whole[1:]), abs=0.05)
         assert report in page
@@ -147,21 +150,14 @@ extract_model = "openai/gpt-5-mini"
 
 
 def test_nothing_bounds_a_model_that_searches_as_often_as_it_likes(opened: OpenVenue) -> None:
-    recipe = parse_recipe(RecipeText(SONAR, "s.toml", "s"))
-    agents = AgentSetup(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
-    cost = run_cost(recipe, opened.venue.events(opened.now).events[:1], agents)
+    key = ApiKeys({"PERPLEXITY_API_KEY": "p" * 9})
+    agents = agents_of(opened, SONAR, key)
+    cost = run_cost(agents.recipe, [first_event(opened)], agents)
     assert cost.usd is None
     assert cost.bots[0].basis == "perplexity/sonar-deep-research searches by itself and cannot be told how often"
-
-
-@pytest.mark.parametrize("level", ["decision", "bot", "run", "day"])
-def test_a_model_that_searches_as_often_as_it_likes_is_refused_under_a_limit_in_dollars(
-    opened: OpenVenue, level: str
-) -> None:
-    recipe = parse_recipe(RecipeText(f"{SONAR}[limits.{level}]\nusd = 9\n", "s.toml", "s"))
-    agents = AgentSetup(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
-    with pytest.raises(UsageError, match=r"searches by itself and cannot be told how often, so .* leave the limit out"):
-        agents.check(recipe.bots)
+    for level in ("decision", "bot", "run", "day"):
+        limited = agents_of(opened, f"{SONAR}[limits.{level}]\nusd = 9\n", key)
+        refuses(limited, r"searches by itself and cannot be told how often, so .* leave the limit out")
 
 
 @pytest.mark.parametrize("strategy", ["one_shot", "tool_agent"])
@@ -173,18 +169,14 @@ def test_a_model_that_searches_as_often_as_it_likes_is_refused_under_a_limit_in_
 def test_a_model_that_searches_is_refused_under_a_limit_whatever_the_strategy(
     opened: OpenVenue, model: str, strategy: str
 ) -> None:
-    price = "price_usd_per_million_tokens = 1"
-    text = f'[limits.decision]\nusd = 0.5\n[[bots]]\nstrategy = "{strategy}"\nmodel = "{model}"\n{price}'
-    recipe = parse_recipe(RecipeText(text, "s.toml", "s"))
-    agents = AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
-    with pytest.raises(UsageError, match=rf"{model}' searches by itself and cannot be told how often"):
-        agents.check(recipe.bots)
+    bot = f'[[bots]]\nstrategy = "{strategy}"\nmodel = "{model}"\nprice_usd_per_million_tokens = 1'
+    agents = agents_of(opened, f"[limits.decision]\nusd = 0.5\n{bot}")
+    refuses(agents, rf"{model}' searches by itself and cannot be told how often")
 
 
 def test_a_model_that_has_the_name_of_a_task_and_searches_with_our_tools_may_have_a_limit(opened: OpenVenue) -> None:
     needs = Needs(models=("alibaba/tongyi-deepresearch-30b-a3b",))
-    more = 'price_usd_per_million_tokens = 1\nbase_url = "http://127.0.0.1:9/v1"'
-    equipment = needing(opened, needs, more, limits="[limits.run]\nusd = 0.5")
+    equipment = needing(opened, needs, PRICED, limits="[limits.run]\nusd = 0.5")
     equipment.check(equipment.recipe.bots)
 
 
@@ -203,21 +195,20 @@ def test_how_often_it_may_search_bounds_no_model_that_is_not_told(
 ) -> None:
     more += "\nprice_usd_per_million_tokens = 1"
     agents = needing(opened, Needs(models=(need,)), more, limits="[limits.run]\nusd = 0.5")
-    with pytest.raises(UsageError, match="searches by itself and cannot be told how often"):
-        agents.check(agents.recipe.bots)
+    refuses(agents, "searches by itself and cannot be told how often")
 
 
 def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = "") -> AgentSetup:
     """Return the agents of a bot whose strategy declares these needs."""
-    recipe = parse_recipe(RecipeText(f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}', "n.toml", "n"))
-    (bot,) = recipe.bots
-    recipe = replace(recipe, bots=(replace(bot, strategy=replace(bot.strategy, needs=needs)),))
-    return AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    agents = agents_of(opened, f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}')
+    (bot,) = agents.recipe.bots
+    bot = replace(bot, strategy=replace(bot.strategy, needs=needs))
+    return replace(agents, recipe=replace(agents.recipe, bots=(bot,)))
 
 
 def cost_of(agents: AgentSetup) -> RunCost:
     """Return what a run of three equal events costs at the most."""
-    return run_cost(agents.recipe, agents.opened.venue.events(agents.opened.now).events[:1] * 3, agents)
+    return run_cost(agents.recipe, [first_event(agents.opened)] * 3, agents)
 
 
 def test_one_price_of_two_leaves_the_other_unknown(opened: OpenVenue) -> None:
@@ -225,8 +216,7 @@ def test_one_price_of_two_leaves_the_other_unknown(opened: OpenVenue) -> None:
     cost = cost_of(needing(opened, needs))
     assert (cost.usd, cost.bots[0].basis) == (None, "the price of acme/unpriced is unknown")
     limited = needing(opened, needs, limits="[limits.day]\nusd = 0.5")
-    with pytest.raises(UsageError, match="model is unknown: 'acme/unpriced', and its budget has a limit in USD"):
-        limited.check(limited.recipe.bots)
+    refuses(limited, "model is unknown: 'acme/unpriced', and its budget has a limit in USD")
 
 
 def test_a_price_of_nothing_for_several_models_makes_no_known_one_free(opened: OpenVenue) -> None:
@@ -249,17 +239,15 @@ def test_a_price_of_nothing_for_several_models_makes_no_known_one_free(opened: O
 def test_where_a_strategy_sets_no_end_to_its_calls_only_limits_bound_it(
     opened: OpenVenue, limits: str, usd: float | None, basis: str
 ) -> None:
-    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1'
-    cost = cost_of(needing(opened, Needs(models=("acme/judge",)), more, limits=limits))  # type: ignore[arg-type]
+    cost = cost_of(needing(opened, Needs(models=("acme/judge",)), PRICED, limits=limits))  # type: ignore[arg-type]
     assert cost.usd == (None if usd is None else pytest.approx(usd))
     assert cost.bots[0].basis == basis
 
 
 def test_a_limit_in_steps_leaves_the_dearest_calls(opened: OpenVenue) -> None:
-    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1'
     needs = Needs(models=(ModelNeed("acme/short", calls=5), ModelNeed("acme/long", calls=2, output_tokens=10**6)))
     free, limited = (
-        cost_of(needing(opened, needs, more, limits=limits)) for limits in ("", "[limits.decision]\nsteps = 3")
+        cost_of(needing(opened, needs, PRICED, limits=limits)) for limits in ("", "[limits.decision]\nsteps = 3")
     )
     assert "5 calls of acme/short" in free.bots[0].basis
     assert "1 call of acme/short" in limited.bots[0].basis
@@ -275,15 +263,12 @@ def test_a_limit_in_steps_leaves_the_dearest_calls(opened: OpenVenue) -> None:
     ],
 )
 def test_what_nobody_can_give_is_refused_before_any_call(opened: OpenVenue, needs: Needs, said: str) -> None:
-    agents = needing(opened, needs)
-    with pytest.raises(UsageError, match=said):
-        agents.check(agents.recipe.bots)
+    refuses(needing(opened, needs), said)
 
 
 def test_a_decision_knows_which_models_it_opened(opened: OpenVenue) -> None:
     needs = Needs(models=(ModelNeed("sandbox/sharp"), ModelNeed("sandbox/lazy")))
-    agents = needing(opened, needs)
-    seen = set_up(agents, agents.recipe.bots[0], opened.venue.events(opened.now).events[0])
+    seen = set_up(needing(opened, needs))
     assert seen.model.names == ()
     seen.model("sandbox/lazy")
     seen.model("sandbox/lazy")
@@ -298,8 +283,7 @@ def test_a_decision_knows_which_models_it_opened(opened: OpenVenue) -> None:
 def test_what_a_searching_model_read_is_booked_whatever_its_strategy_says(opened: OpenVenue) -> None:
     with chat_server(completion(usage={"prompt_tokens": 300_000, "completion_tokens": 10})) as server:
         more = f'base_url = "{server.base_url}"\nprice_usd_per_million_tokens = 2'
-        agents = needing(opened, Needs(models=("sonar",)), more)  # type: ignore[arg-type]
-        seen = set_up(agents, agents.recipe.bots[0], opened.venue.events(opened.now).events[0])
+        seen = set_up(needing(opened, Needs(models=("sonar",)), more))  # type: ignore[arg-type]
         seen.model("sonar").chat(HELLO, deadline_seconds=60.0)
     assert seen.meter.spent().usd == pytest.approx(0.60002)
 
@@ -308,34 +292,31 @@ def test_what_a_searching_model_read_is_booked_whatever_its_strategy_says(opened
 def test_a_model_that_searches_by_itself_is_told_how_often_in_each_request(
     opened: OpenVenue, searches: int | None
 ) -> None:
-    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1\nprice_usd_per_search = 1'
-    agents = needing(opened, Needs(models=(ModelNeed("openai/o3-deep-research", max_searches=3),)), more)
-    seen = set_up(agents, agents.recipe.bots[0], opened.venue.events(opened.now).events[0])
+    needs = Needs(models=(ModelNeed("openai/o3-deep-research", max_searches=3),))
+    seen = set_up(needing(opened, needs, f"{PRICED}\nprice_usd_per_search = 1"))
     request = ChatRequest((Message("user", "Rain?"),), max_searches=searches)
     with pytest.raises(PluginError, match=f"max_searches = 3, and a request says {searches}"):
         seen.model("openai/o3-deep-research").chat(request, deadline_seconds=1.0)
     assert seen.trace.steps == ()
 
 
-def read_a_page(seen: Context, opened: OpenVenue) -> str:
-    """Return the first page a search finds that can be read."""
-    title = opened.venue.events(opened.now).events[0].title
-    assert seen.tools.web_search is not None
-    assert seen.tools.visit_webpage is not None
-    for url in re.findall(r"http://\S+", seen.tools.web_search(title).text):
-        said = seen.tools.visit_webpage(url, 1, None)
-        if isinstance(said, ToolText):
-            return said.text
+def read_a_page(opened: OpenVenue, file: Path, *, key: str = "not-on-any-page") -> tuple[Context, str]:
+    """Return what a bot decides with, and the first page it finds that can be read."""
+    with Store.open(f"sqlite:///{file}") as store:
+        seen = set_up(agents_of(opened, RECIPE, ApiKeys({"OPENAI_API_KEY": key}), store=store))
+        assert seen.tools.web_search is not None
+        assert seen.tools.visit_webpage is not None
+        for url in re.findall(r"http://\S+", seen.tools.web_search(first_event(opened).title).text):
+            said = seen.tools.visit_webpage(url, 1, None)
+            if isinstance(said, ToolText):
+                return seen, said.text
     raise AssertionError("no page could be read")
 
 
 def test_a_page_that_repeats_a_key_is_kept_without_it(opened: OpenVenue, tmp_path: Path) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/open.db") as store:
-        said = read_a_page(equipped(opened, store), opened)
+    _, said = read_a_page(opened, tmp_path / "open.db")
     word = max(re.findall(r"\w+", said.splitlines()[-1]), key=len)
-    with Store.open(f"sqlite:///{tmp_path}/hidden.db") as store:
-        seen = equipped(opened, store, key=word)
-        read_a_page(seen, opened)
+    seen, _ = read_a_page(opened, tmp_path / "hidden.db", key=word)
     (kept,) = (tmp_path / "hidden.db.files/pages").rglob("*.txt")
     (visited,) = (step for step in seen.trace.steps if isinstance(step, PageVisitedStep))
     assert word.encode() not in kept.read_bytes()
@@ -348,42 +329,35 @@ LIMITED = RECIPE + "[limits.day]\nsteps = 2\n[limits.run]\nsteps = 5\n"
 
 @pytest.mark.parametrize("is_stored", [True, False])
 def test_at_midnight_the_budget_of_another_day_begins_and_the_runs_goes_on(
-    opened: OpenVenue, tmp_path: Path, is_stored: bool
+    opened: OpenVenue, ledger: Store, is_stored: bool
 ) -> None:
-    recipe = parse_recipe(RecipeText(LIMITED, "sharp.toml", "sharp"))
-    event = opened.venue.events(opened.now).events[0]
     instants = [datetime(2026, 3, 1, 23, 59, tzinfo=UTC)]
-    with Store.open(f"sqlite:///{tmp_path}/l.db") as store:
-        agents = AgentSetup(
-            recipe, opened, ApiKeys(), "run", 600.0, lambda: instants[-1], store=store if is_stored else None
-        )  # fmt: skip
+    agents = agents_of(opened, LIMITED, clock=lambda: instants[-1], store=ledger if is_stored else None)
 
-        def spend() -> Context:
-            seen = set_up(agents, recipe.bots[0], event)
-            seen.meter.reserve(Spending(steps=1)).settle(Spending(steps=1))
-            return seen
+    def spend() -> Context:
+        seen = set_up(agents)
+        seen.meter.reserve(Spending(steps=1)).settle(Spending(steps=1))
+        return seen
 
-        late = [spend(), spend()]
-        with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
-            spend()
-        instants.append(datetime(2026, 3, 2, 0, 1, tzinfo=UTC))
-        # What began before midnight stays in the budget of its day.
-        with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
-            late[0].meter.reserve(Spending(steps=1))
+    late = [spend(), spend()]
+    with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
         spend()
+    instants.append(datetime(2026, 3, 2, 0, 1, tzinfo=UTC))
+    # What began before midnight stays in the budget of its day.
+    with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
+        late[0].meter.reserve(Spending(steps=1))
+    spend()
+    spend()
+    instants.append(datetime(2026, 3, 3, tzinfo=UTC))
+    spend()
+    with pytest.raises(BudgetSpent, match="the run's limit of 5 steps"):
         spend()
-        instants.append(datetime(2026, 3, 3, tzinfo=UTC))
-        spend()
-        with pytest.raises(BudgetSpent, match="the run's limit of 5 steps"):
-            spend()
 
 
 def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: OpenVenue) -> None:
-    text = RECIPE + RECIPE.replace('name = "sharp"', 'name = "other"') + "[limits.run]\nsteps = 1\n"
-    recipe = parse_recipe(RecipeText(text, "sharp.toml", "sharp"))
-    agents = AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
-    event = opened.venue.events(opened.now).events[0]
-    here, there = (set_up(agents, bot, event).meter for bot in recipe.bots)
+    other = RECIPE.replace('name = "sharp"', 'name = "other"')
+    agents = agents_of(opened, f"{RECIPE}{other}[limits.run]\nsteps = 1\n")
+    here, there = (set_up(agents, bot).meter for bot in (0, 1))
     held = here.reserve(Spending(steps=1))
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(there.reserve, Spending(steps=1))
@@ -401,8 +375,7 @@ SEARCHES = RECIPE.replace("sandbox/sharp", "openai/tiny") + (
 
 def searching(opened: OpenVenue, brave: str, keys: ApiKeys) -> AgentSetup:
     """Return the agents of a bot that searches the web."""
-    recipe = parse_recipe(RecipeText(SEARCHES.format(brave=brave), "r.toml", "r"))
-    return AgentSetup(recipe, replace(opened, loopback=None), keys, "run", 600.0, lambda: NOW)
+    return agents_of(replace(opened, loopback=None), SEARCHES.format(brave=brave), keys)
 
 
 def test_where_searches_go_is_known_beforehand(opened: OpenVenue) -> None:

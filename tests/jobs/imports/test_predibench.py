@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from predibot.contracts import Progress
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.errors import RunConflict, UsageError
@@ -35,7 +34,7 @@ from tests.jobs.imports.predibench_day import (
     write_json,
 )
 from tests.jobs.program import Program, wait_until
-from tests.jobs.tiny import canonical_at
+from tests.jobs.tiny import canonical_at, nobody
 from tests.ledger.by_hand import a_run, event_of
 from tests.soaks import ONE_DATABASE
 
@@ -46,10 +45,6 @@ MODEL = "Acme/Model-A-235B"
 
 def imported(store: Store, folder: Path) -> ImportReport:
     """Import a folder."""
-
-    def nobody(_step: Progress) -> None:
-        """Listen to nothing."""
-
     return import_days(PREDIBENCH, read_days(folder), store=store, clock=lambda: NOW, listener=nobody)
 
 
@@ -59,19 +54,24 @@ def rows(store: Store, table: str) -> list[dict[str, Any]]:
         return [dict(row) for row in export_rows(connection, table)]
 
 
-def a_file(folder: Path, *answered: dict[str, Any], number: int = 0, **changes: Any) -> None:
+def a_file(folder: Path, *said: dict[str, Any], number: int = 0) -> None:
     """Write a day with one file, which has these answers."""
     if not (folder / "events.json").exists():
         write_json(folder / "events.json", events())
-    content = {**answers(MODEL, number, 60), **changes}
-    if answered:
-        content["event_investment_decisions"] = list(answered)
+    content = answers(MODEL, number, 60)
+    if said:
+        content["event_investment_decisions"] = list(said)
     write_json(folder / f"Acme--Model-A-235B_run_{number}" / "model_investment_decisions.json", content)
 
 
-def scored(store: Store, at: datetime = NOW) -> Evaluation:
+def answered(probability: float = 0.06, bet: float = 0.0, *, left: float = 1.0, ended: float = FIRST_ANSWER) -> Any:
+    """Return an answer on one market."""
+    return answer(FED, [said("553810", probability, bet)], left, ended)
+
+
+def scored(store: Store) -> Evaluation:
     """Return what is said of the ledger."""
-    return evaluate(store=store, venue_name="polymarket", as_of=at)
+    return evaluate(store=store, venue_name="polymarket", as_of=NOW)
 
 
 def settle(store: Store, payouts: dict[str, float]) -> None:
@@ -134,14 +134,14 @@ def test_a_decision_is_stored_as_its_file_says_it(store: Store, tmp_path: Path) 
     assert (bot["strategy"], bot["model"], bot["knowledge_cutoff"]) == ("predibench", MODEL, None)
 
 
-def test_a_market_that_was_left_out_is_absent_and_a_bet_of_nothing_is_there(store: Store, tmp_path: Path) -> None:
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, 0.0)], 1.0, FIRST_ANSWER))
-    imported(store, tmp_path)
-    assert [(row["market_id"], row["booked_usd"]) for row in rows(store, "bets")] == [("553810", 0.0)]
-    assert [row["market_id"] for row in rows(store, "forecasts")] == ["553810"]
-    assert [row["status"] for row in rows(store, "decisions")] == ["recorded"]
+def test_a_market_that_was_left_out_is_absent_and_a_bet_of_nothing_is_there(ledger: Store, tmp_path: Path) -> None:
+    a_file(tmp_path, answered())
+    imported(ledger, tmp_path)
+    assert [(row["market_id"], row["booked_usd"]) for row in rows(ledger, "bets")] == [("553810", 0.0)]
+    assert [row["market_id"] for row in rows(ledger, "forecasts")] == ["553810"]
+    assert [row["status"] for row in rows(ledger, "decisions")] == ["recorded"]
     # Shown it was all four.
-    assert Counter(row["role"] for row in rows(store, "quotes")) == {"shown": 4, "booked": 1}
+    assert Counter(row["role"] for row in rows(ledger, "quotes")) == {"shown": 4, "booked": 1}
 
 
 def test_importing_twice_adds_nothing_and_a_file_that_was_changed_is_named(store: Store, tmp_path: Path) -> None:
@@ -214,10 +214,9 @@ def test_a_run_of_ours_with_the_same_key_is_not_added_to(store: Store, tmp_path:
     assert rows(store, "decisions") == []
 
 
-def test_what_was_answered_in_hindsight_is_left_out(store: Store, tmp_path: Path) -> None:
-    late = FIRST_ANSWER + 5 * 86_400
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, 0.0)], 1.0, late))
-    found = imported(store, tmp_path)
+def test_what_was_answered_in_hindsight_is_left_out(ledger: Store, tmp_path: Path) -> None:
+    a_file(tmp_path, answered(ended=FIRST_ANSWER + 5 * 86_400))
+    found = imported(ledger, tmp_path)
     assert found.stored_decisions == 0
     assert "was decided on long after its date 2025-09-18" in found.left_out[0].reason
 
@@ -227,7 +226,7 @@ def test_yes_is_the_outcome_whose_prices_are_recorded(store: Store, tmp_path: Pa
     first, second = TOKENS["553810"]
     listed[1]["markets"][0]["price_outcome_name"] = "No"
     write_json(tmp_path / "events.json", listed)
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, -0.5)], 0.5, FIRST_ANSWER))
+    a_file(tmp_path, answered(bet=-0.5, left=0.5))
     imported(store, tmp_path)
     tokens = {row["market_id"]: json.loads(row["token_ids_json"]) for row in rows(store, "markets")}
     assert tokens["553810"] == [second, first]
@@ -240,151 +239,130 @@ def test_yes_is_the_outcome_whose_prices_are_recorded(store: Store, tmp_path: Pa
         imported(store, tmp_path)
 
 
-def test_a_price_that_came_after_the_decision_is_not_its_price(store: Store, tmp_path: Path) -> None:
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, 0.0)], 1.0, FIRST_ANSWER - 7_000.0))
-    imported(store, tmp_path)
+def test_a_price_that_came_after_the_decision_is_not_its_price(ledger: Store, tmp_path: Path) -> None:
+    a_file(tmp_path, answered(ended=FIRST_ANSWER - 7_000.0))
+    imported(ledger, tmp_path)
     # Between noon and evening the price is not known; at noon it was one half.
-    assert [(row["price_yes"]) for row in rows(store, "bets")] == [0.5]
-    (run,) = rows(store, "runs")
+    assert [(row["price_yes"]) for row in rows(ledger, "bets")] == [0.5]
+    (run,) = rows(ledger, "runs")
     assert run["as_of"] == "2025-09-17T22:56:20Z"
 
 
-def test_whether_an_event_had_begun_is_asked_of_each_decision(store: Store, tmp_path: Path) -> None:
+def test_whether_an_event_had_begun_is_asked_of_each_decision(ledger: Store, tmp_path: Path) -> None:
     for number, ended in enumerate((FIRST_ANSWER - 5_000.0, FIRST_ANSWER)):
         a_file(tmp_path, answer(BEGAN, [said("600125", 0.06, 0.0)], 1.0, ended), number=number)
-    found = imported(store, tmp_path)
+    found = imported(ledger, tmp_path)
     assert (found.stored_decisions, found.left_out[0].decisions) == (1, 1)
 
 
-def test_bets_of_more_than_the_dollar_are_scaled_as_the_rule_says_and_a_note_too(store: Store, tmp_path: Path) -> None:
+def test_bets_of_more_than_the_dollar_are_scaled_as_the_rule_says_and_a_note_too(ledger: Store, tmp_path: Path) -> None:
     for number, bets in enumerate(((-0.8, 0.8), (-1.01,), (50,))):
-        answered = [said(name, 0.06, bet) for name, bet in zip(("553810", "553811"), bets, strict=False)]
-        a_file(tmp_path, answer(FED, answered, 0.0, FIRST_ANSWER), number=number)
-    notes = imported(store, tmp_path).notes
+        markets = [said(name, 0.06, bet) for name, bet in zip(("553810", "553811"), bets, strict=False)]
+        a_file(tmp_path, answer(FED, markets, 0.0, FIRST_ANSWER), number=number)
+    notes = imported(ledger, tmp_path).notes
     assert [note.partition("the bets add up to ")[2] for note in notes] == [
         "1.6 dollars, scaled by 0.625; 0 is stated as left",
         "1.01 dollars, scaled by 0.990099; 0 is stated as left",
         "50 dollars, scaled by 0.02; 0 is stated as left",
     ]
-    booked = [(row["asked_usd"], row["booked_usd"]) for row in rows(store, "bets")]
+    booked = [(row["asked_usd"], row["booked_usd"]) for row in rows(ledger, "bets")]
     assert booked == [(-0.8, -0.5), (0.8, 0.5), (-1.01, -1), (50, 1)]
-    first, *_ = rows(store, "decisions")
+    first, *_ = rows(ledger, "decisions")
     assert (first["scale"], first["unallocated_usd"]) == (0.625, 0.0)
 
 
-def test_without_a_price_a_forecast_is_left_out_with_a_note_and_a_bet_is_refused(store: Store, tmp_path: Path) -> None:
+def test_without_a_price_a_forecast_is_left_out_with_a_note_and_a_bet_is_refused(ledger: Store, tmp_path: Path) -> None:
     listed = events()
     listed[1]["markets"][0]["prices"] = None
     write_json(tmp_path / "events.json", listed)
     a_file(tmp_path, answer(FED, [said("553810", 0.06, 0.0), said("553811", 0.9, 0.8)], 0.2, FIRST_ANSWER))
-    a_file(tmp_path, answer(FED, [said("553810", 0.06, 0.3)], 0.7, FIRST_ANSWER), number=1)
-    left_out, refused = imported(store, tmp_path).notes
+    a_file(tmp_path, answered(bet=0.3, left=0.7), number=1)
+    left_out, refused = imported(ledger, tmp_path).notes
     assert left_out.endswith("no usable price before the decision, so what was said is left out: market 553810")
     assert refused.endswith("refused: market '553810': it has no usable quote now; set its bet to 0")
-    assert [row["market_id"] for row in rows(store, "forecasts")] == ["553811"]
-    assert [row["status"] for row in rows(store, "decisions")] == ["recorded", "refused"]
-
-
-def _with(**changes: Any) -> dict[str, Any]:
-    one = answer(FED, [said("553810", 0.06, 0.0)], 1.0, FIRST_ANSWER)
-    return {**one, **changes}
+    assert [row["market_id"] for row in rows(ledger, "forecasts")] == ["553811"]
+    assert [row["status"] for row in rows(ledger, "decisions")] == ["recorded", "refused"]
 
 
 def _saying(**changes: Any) -> dict[str, Any]:
     one = said("553810", 0.06, 0.0)
-    return _with(market_investment_decisions=[{**one, "decision": {**one["decision"], **changes}}])
+    return {"market_investment_decisions": [{**one, "decision": {**one["decision"], **changes}}]}
 
 
 FILE = "Acme--Model-A-235B_run_0/model_investment_decisions.json"
 IN_EVENT = f"{FILE}: event_investment_decisions.0"
+WRONG_ANSWERS: list[tuple[dict[str, Any], str]] = [
+    ({"event_id": "1"}, f"{FILE}, event 1 is not in events.json"),
+    ({"market_investment_decisions": [said("7", 0.5, 0.0)]}, "market 7 is not one of it in events.json"),
+    ({"market_investment_decisions": [said("553810", 0.5, 0.0)] * 2}, "market 553810 is decided on twice"),
+    ({"timing": None}, f"{IN_EVENT}.timing: it is no object"),
+    ({"timing": {"end_time": "soon"}}, f"{IN_EVENT}.timing.end_time: 'soon' is not a number"),
+    ({"timing": {"end_time": 1e300}}, "timing.end_time: 1e+300 is not a time in seconds since 1970"),
+    ({"timing": {"end_time": 17.0}}, "17.0 is long before there were such files"),
+    ({"unallocated_capital": "x"}, f"{IN_EVENT}.unallocated_capital: 'x' is not a number"),
+    ({"sources_google": ["a"] * 1_001}, f"{IN_EVENT}.sources_google: Value should have at most 1000 items"),
+    (_saying(estimated_probability=1.5), "decision.estimated_probability: 1.5 is not a price in [0, 1]"),
+    (_saying(estimated_probability=None), "decision.estimated_probability: no number is stated"),
+    (_saying(bet=True), "decision.bet: True is not a number"),
+    (_saying(bet=1e300), "decision.bet: Input should be less than or equal to 1000000"),
+    (_saying(confidence=11), "decision.confidence: Input should be less than or equal to 10"),
+    (_saying(rationale=["a"]), "decision.rationale: ['a'] is not a text"),
+]
+WRONG_FILES = [
+    ("events.json", b"{}", "events.json is {}, no list of events"),
+    ("events.json", b"[", "events.json is no JSON that can be read: Expecting value"),
+    ("events.json", b"[" * 100_000, "events.json is no JSON that can be read: it is nested too deeply"),
+    ("events.json", b"[" + b"9" * 5_000 + b"]", "a number has thousands of digits"),
+    ("events.json", b"[{}]", "events.json, event 1: id: Field required"),
+    (FILE, b"\xff", f"{FILE} is no JSON that can be read"),
+    (FILE, b"[]", f"{FILE}: it is no object"),
+    (FILE, b'{"model_id": "../x y"}', f"{FILE}: target_date: Field required"),
+]
+IN_MARKET = "events.json, event 2: markets.2"
+WRONG_MARKETS: list[tuple[dict[str, Any], str]] = [
+    ({"price_outcome_name": "Maybe"}, "price_outcome_name 'Maybe' is not one of the outcomes"),
+    ({"price_outcome_name": None}, "price_outcome_name is missing, so nobody knows whose the prices are"),
+    ({"prices": {"values": [0.1], "index": []}}, "1 values stand beside 0 instants"),
+    ({"prices": {"values": [1.5], "index": ["2025-09-18"]}}, "1.5 is not a price in [0, 1]"),
+    ({"prices": {"values": [0.5] * 2, "index": ["2025-09-18"] * 2}}, "are not in order of time"),
+    ({"outcomes": []}, "List should have at least 2 items"),
+]
 
 
-@ONE_DATABASE
-@pytest.mark.parametrize(
-    ("answered", "message"),
-    [
-        (_with(event_id="1"), f"{FILE}, event 1 is not in events.json"),
-        (_with(market_investment_decisions=[said("7", 0.5, 0.0)]), "market 7 is not one of it in events.json"),
-        (_with(market_investment_decisions=[said("553810", 0.5, 0.0)] * 2), "market 553810 is decided on twice"),
-        (_with(timing=None), f"{IN_EVENT}.timing: it is no object"),
-        (_with(timing={"end_time": "soon"}), f"{IN_EVENT}.timing.end_time: 'soon' is not a number"),
-        (_with(timing={"end_time": 1e300}), "timing.end_time: 1e+300 is not a time in seconds since 1970"),
-        (_with(timing={"end_time": 17.0}), "17.0 is long before there were such files"),
-        (_with(unallocated_capital="x"), f"{IN_EVENT}.unallocated_capital: 'x' is not a number"),
-        (_with(sources_google=["a"] * 1_001), f"{IN_EVENT}.sources_google: Value should have at most 1000 items"),
-        (_saying(estimated_probability=1.5), "decision.estimated_probability: 1.5 is not a price in [0, 1]"),
-        (_saying(estimated_probability=None), "decision.estimated_probability: no number is stated"),
-        (_saying(bet=True), "decision.bet: True is not a number"),
-        (_saying(bet=1e300), "decision.bet: Input should be less than or equal to 1000000"),
-        (_saying(confidence=11), "decision.confidence: Input should be less than or equal to 10"),
-        (_saying(rationale=["a"]), "decision.rationale: ['a'] is not a text"),
-    ],
-)
-def test_a_wrong_answer_is_one_sentence_with_file_and_place_and_nothing_is_stored(
-    store: Store, tmp_path: Path, answered: dict[str, Any], message: str
-) -> None:
-    a_file(tmp_path, answered)
-    a_file(tmp_path, number=1)
-    with pytest.raises(UsageError) as refused:
-        imported(store, tmp_path)
-    assert str(refused.value).startswith(f"nothing is imported, fix or remove what is wrong: {FILE}")
-    assert message in str(refused.value)
+def refused(store: Store, folder: Path, *said: str) -> None:
+    """Import what is refused in one sentence with these words, and stores nothing."""
+    with pytest.raises(UsageError) as caught:
+        imported(store, folder)
+    for each in said:
+        assert each in str(caught.value)
     assert rows(store, "runs") == []
 
 
-@pytest.mark.parametrize(
-    ("path", "content", "message"),
-    [
-        ("events.json", b"{}", "events.json is {}, no list of events"),
-        ("events.json", b"[", "events.json is no JSON that can be read: Expecting value"),
-        ("events.json", b"[" * 100_000, "events.json is no JSON that can be read: it is nested too deeply"),
-        ("events.json", b"[" + b"9" * 5_000 + b"]", "a number has thousands of digits"),
-        ("events.json", b"[{}]", "events.json, event 1: id: Field required"),
-        (FILE, b"\xff", f"{FILE} is no JSON that can be read"),
-        (FILE, b"[]", f"{FILE}: it is no object"),
-        (FILE, b'{"model_id": "../x y"}', f"{FILE}: target_date: Field required"),
-    ],
-)
-def test_a_file_that_is_no_such_file_is_named(
-    store: Store, tmp_path: Path, path: str, content: bytes, message: str
-) -> None:
+def test_what_is_wrong_is_one_sentence_with_file_and_place_and_nothing_is_stored(ledger: Store, tmp_path: Path) -> None:
+    a_file(tmp_path, number=1)
+    for changes, message in WRONG_ANSWERS:
+        a_file(tmp_path, {**answered(), **changes})
+        refused(ledger, tmp_path, f"nothing is imported, fix or remove what is wrong: {FILE}", message)
     a_file(tmp_path)
-    (tmp_path / path).write_bytes(content)
-    with pytest.raises(UsageError) as refused:
-        imported(store, tmp_path)
-    assert message in str(refused.value)
-
-
-def test_markets_that_cannot_be_read_are_named(store: Store, tmp_path: Path) -> None:
-    wrong: list[tuple[dict[str, Any], str]] = [
-        ({"price_outcome_name": "Maybe"}, "price_outcome_name 'Maybe' is not one of the outcomes"),
-        ({"price_outcome_name": None}, "price_outcome_name is missing, so nobody knows whose the prices are"),
-        ({"prices": {"values": [0.1], "index": []}}, "1 values stand beside 0 instants"),
-        ({"prices": {"values": [1.5], "index": ["2025-09-18"]}}, "1.5 is not a price in [0, 1]"),
-        ({"prices": {"values": [0.5] * 2, "index": ["2025-09-18"] * 2}}, "are not in order of time"),
-        ({"outcomes": []}, "List should have at least 2 items"),
-    ]
-    for changes, message in wrong:
+    for path, content, message in WRONG_FILES:
+        whole = (tmp_path / path).read_bytes()
+        (tmp_path / path).write_bytes(content)
+        refused(ledger, tmp_path, message)
+        (tmp_path / path).write_bytes(whole)
+    for changes, message in WRONG_MARKETS:
         listed = events()
         listed[1]["markets"][2] = {**market("553812", 0.145), **changes}
         write_json(tmp_path / "events.json", listed)
-        a_file(tmp_path)
-        with pytest.raises(UsageError) as refused:
-            imported(store, tmp_path)
-        assert "events.json, event 2: markets.2" in str(refused.value)
-        assert message in str(refused.value)
+        refused(ledger, tmp_path, IN_MARKET, message)
 
 
-def test_what_is_no_file_at_all_is_not_read(store: Store, tmp_path: Path) -> None:
+def test_what_is_no_file_at_all_is_not_read(ledger: Store, tmp_path: Path) -> None:
     a_file(tmp_path)
     (tmp_path / FILE).unlink()
     (tmp_path / FILE).symlink_to("/dev/zero")
-    with pytest.raises(UsageError, match="it is no file, but a pipe or a device"):
-        imported(store, tmp_path)
-    with pytest.raises(UsageError, match=r"holds no events\.json"):
-        imported(store, tmp_path / "Acme--Model-A-235B_run_0")
-    with pytest.raises(UsageError, match="cannot be read: No such file or directory"):
-        imported(store, tmp_path / "nowhere")
+    refused(ledger, tmp_path, "it is no file, but a pipe or a device")
+    refused(ledger, tmp_path / "Acme--Model-A-235B_run_0", "holds no events.json")
+    refused(ledger, tmp_path / "nowhere", "cannot be read: No such file or directory")
 
 
 def test_a_killed_import_that_is_run_again_gives_the_same_ledger(tmp_path: Path) -> None:
