@@ -12,13 +12,13 @@ import pytest
 from predibot.ledger.store import Store
 from tests.cli.conftest import Predibot
 from tests.ledger.cohorts_by_hand import HOLD, SUNDAY, WEEK, Weeks, bets, sells
+from tests.worlds import Worlds
 
 LEDGER = ("--ledger", "sqlite:///weeks.db")
 
 
-@pytest.fixture
-def weeks(predibot: Predibot) -> Weeks:
-    """Store two weeks of two bots: a win, a sale, a loss, a void, one closed market, and one held by both."""
+def two_weeks() -> None:
+    """Make `weeks.db`, two weeks of two bots: a win, a sale, a loss, a void, a closed market, and one held by both."""
     with Store.open(f"sqlite:///{Path.cwd() / 'weeks.db'}") as store:
         weeks = Weeks(store)
         first = weeks.start(0, names={"one": "Model One"})
@@ -36,19 +36,24 @@ def weeks(predibot: Predibot) -> Weeks:
         weeks.value(SUNDAY + WEEK + timedelta(days=1))
         weeks.close("d")
         weeks.value(SUNDAY + WEEK + timedelta(days=2))
-        return weeks
 
 
-def test_the_list_says_what_each_cohort_came_to(weeks: Weeks, predibot: Predibot) -> None:
-    lines = predibot("cohort", *LEDGER).out.splitlines()
+@pytest.fixture
+def played(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> Predibot:
+    worlds.copy(two_weeks, tmp_path)
+    return predibot
+
+
+def test_the_list_says_what_each_cohort_came_to(played: Predibot) -> None:
+    lines = played("cohort", *LEDGER).out.splitlines()
     assert [line.split() for line in lines[2:4]] == [
         ["2026-03-01", "weekly", "v2", "replay", "2", "2", "+$350", "decides"],
         ["2026-03-08", "weekly", "v2", "replay", "2", "0", "+$0", "decides"],
     ]
 
 
-def test_a_cohort_shows_members_positions_markets_in_common_and_what_is_due(weeks: Weeks, predibot: Predibot) -> None:
-    shown = predibot("cohort", "2026-03-01", "--full", *LEDGER)
+def test_a_cohort_shows_members_positions_markets_in_common_and_what_is_due(played: Predibot) -> None:
+    shown = played("cohort", "2026-03-01", "--full", *LEDGER)
     assert shown.code == 0
     text = [" ".join(line.split()) for line in shown.out.splitlines()]
     assert "Cohort 2026-03-01: weekly_cohort v2 of weekly, replay, as of 2026-03-10T00:00Z" in text
@@ -65,26 +70,26 @@ def test_a_cohort_shows_members_positions_markets_in_common_and_what_is_due(week
     assert "Booked at: displayed 7." in text
 
 
-def test_what_the_system_held_has_failed_and_the_cohort_says_so(weeks: Weeks, predibot: Predibot) -> None:
-    with Store.open(weeks.store.address) as store, store.write() as connection:
+def test_what_the_system_held_has_failed_and_the_cohort_says_so(played: Predibot) -> None:
+    with Store.open("sqlite:///weeks.db") as store, store.write() as connection:
         of_one = "SELECT d.id FROM decisions d JOIN bots b ON b.id = d.bot_id WHERE b.name = 'one' ORDER BY d.id"
         _, second, _ = connection.exec_driver_sql(of_one).scalars()
         connection.exec_driver_sql(f"UPDATE decisions SET reason_kind = 'answer' WHERE id = {second}")
-    shown = " ".join(predibot("cohort", "2026-03-01", *LEDGER).out.split())
+    shown = " ".join(played("cohort", "2026-03-01", *LEDGER).out.split())
     assert " 1 of 2 $0.02 bet" in shown
     assert "one failed at 2026-03-08T00:05Z: no answer could be taken, so the system held" in shown
-    (found,) = predibot("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
+    (found,) = played("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
     assert found["members"][0]["decisions"] == {"recorded": 1, "failed": 1}
     # It has decided all the same.
     assert found["due"] == ["two"]
-    bot = predibot("report", "--bot", "one", *LEDGER)
+    bot = played("report", "--bot", "one", *LEDGER)
     assert bot.code == 0, bot.err
     told = " ".join(bot.out.split())
     assert "1 failed" in told and "no answer could be taken, so the system held" in told
 
 
-def test_the_document_of_a_cohort_adds_up(weeks: Weeks, predibot: Predibot) -> None:
-    (found,) = predibot("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
+def test_the_document_of_a_cohort_adds_up(played: Predibot) -> None:
+    (found,) = played("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
     assert (found["cohort"], found["methodology"], found["week"], found["due"]) == ("2026-03-01", "v2", 2, ["two"])
     assert (found["decides"], found["complete_at"], found["unresolved_markets"]) == (True, None, 2)
     for member in found["members"]:
@@ -103,8 +108,8 @@ def test_the_document_of_a_cohort_adds_up(weeks: Weeks, predibot: Predibot) -> N
     assert common["market_id"] == "d" and [each["side"] for each in common["holders"]] == ["YES", "NO"]
 
 
-def test_an_account_of_a_cohort_shows_states_what_settled_and_how(weeks: Weeks, predibot: Predibot) -> None:
-    shown = predibot("account", "one", "--cohort", "2026-03-01", *LEDGER).out
+def test_an_account_of_a_cohort_shows_states_what_settled_and_how(played: Predibot) -> None:
+    shown = played("account", "one", "--cohort", "2026-03-01", *LEDGER).out
     text = [" ".join(line.split()) for line in shown.splitlines()]
     assert text[0] == "one: weekly_cohort v2 of weekly, replay, cohort 2026-03-01"
     (won,) = [line for line in text if line.startswith("p1 a YES")]
@@ -114,16 +119,16 @@ def test_an_account_of_a_cohort_shows_states_what_settled_and_how(weeks: Weeks, 
     assert "2026-03-08T00:05Z settlement a_Yes Will a happen? 1.00 -2,500.00 +$2,500.00" in text
     assert any(line.endswith("bet $1,000.00 a_Yes, bet $500.00 b_Yes, bet $250.00 d_Yes") for line in text)
     assert any(line.endswith("sell 1,000.00 b_Yes") for line in text)
-    both = predibot("account", "one", "--json", *LEDGER).document["accounts"]
+    both = played("account", "one", "--json", *LEDGER).document["accounts"]
     assert [(each["subject"], each["methodology"], len(each["cohort_positions"])) for each in both] == [
         ("2026-03-01", "v2", 3),
         ("2026-03-08", "v2", 0),
     ]
-    assert "in a cohort '2026-04-05'" in predibot("account", "one", "--cohort", "2026-04-05", *LEDGER).err
+    assert "in a cohort '2026-04-05'" in played("account", "one", "--cohort", "2026-04-05", *LEDGER).err
 
 
-def test_each_snapshot_has_its_exposure_and_what_was_resolved_by_then(weeks: Weeks, predibot: Predibot) -> None:
-    (found,) = predibot("account", "one", "--cohort", "2026-03-01", "--json", *LEDGER).document["accounts"]
+def test_each_snapshot_has_its_exposure_and_what_was_resolved_by_then(played: Predibot) -> None:
+    (found,) = played("account", "one", "--cohort", "2026-03-01", "--json", *LEDGER).document["accounts"]
     names = ("cash_usd", "exposure_usd", "value_usd", "resolved_bets", "brier_implied_confidence")
     seen = {each["at"]: tuple(each[name] for name in names) for each in found["valuations"]}
     # Before its bets; then of $10,000 are 1,000 in a, 500 in b and 250 in d, at the prices that were paid.
@@ -131,7 +136,7 @@ def test_each_snapshot_has_its_exposure_and_what_was_resolved_by_then(weeks: Wee
     assert seen["2026-03-02T00:00Z"] == pytest.approx((8_250.0, 1_750.0, 10_000.0, 0, None))
     # The bet of $1,000 won, which implies a confidence of 1,000 / 2,500; b was sold and d is open.
     assert seen["2026-03-09T00:00Z"] == pytest.approx((11_350.0, 500.0, 11_850.0, 1, 0.36))
-    text = " ".join(predibot("account", "one", "--cohort", "2026-03-01", *LEDGER).out.split())
+    text = " ".join(played("account", "one", "--cohort", "2026-03-01", *LEDGER).out.split())
     assert "2026-03-09T00:00Z $11,350.00 $500.00 $11,850.00 1 0.3600" in text
 
 
@@ -168,19 +173,19 @@ def test_who_cannot_bet_is_marked(predibot: Predibot) -> None:
     assert "!: one cannot bet in 1 of 1." in shown
 
 
-def test_an_archived_cohort_is_in_no_score_until_it_is_asked_for(weeks: Weeks, predibot: Predibot) -> None:
-    assert predibot("cohort", "2026-03-01", "--leave-out", "prices were wrong", *LEDGER).code == 0
-    again = predibot("cohort", "2026-03-01", "--leave-out", "another reason", *LEDGER)
+def test_an_archived_cohort_is_in_no_score_until_it_is_asked_for(played: Predibot) -> None:
+    assert played("cohort", "2026-03-01", "--leave-out", "prices were wrong", *LEDGER).code == 0
+    again = played("cohort", "2026-03-01", "--leave-out", "another reason", *LEDGER)
     assert "it was so before" in again.err
-    (document,) = predibot("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
+    (document,) = played("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
     assert document["archived_reason"] == "prices were wrong" and document["due"] == []
-    (board,) = predibot("report", "--json", *LEDGER).document["cohorts"]
+    (board,) = played("report", "--json", *LEDGER).document["cohorts"]
     assert (board["cohorts"], board["archived_left_out"]) == (1, 1)
     assert [each["profit_usd"] for each in board["leaderboard"]] == [0.0, 0.0]
-    (board,) = predibot("report", "--json", "--archived", *LEDGER).document["cohorts"]
+    (board,) = played("report", "--json", "--archived", *LEDGER).document["cohorts"]
     assert (board["cohorts"], board["archived_left_out"]) == (2, 0)
-    assert predibot("cohort", "2026-03-01", "--count-again", *LEDGER).code == 0
-    (board,) = predibot("report", "--json", *LEDGER).document["cohorts"]
+    assert played("cohort", "2026-03-01", "--count-again", *LEDGER).code == 0
+    (board,) = played("report", "--json", *LEDGER).document["cohorts"]
     assert board["cohorts"] == 2
 
 
@@ -195,13 +200,13 @@ def test_an_archived_cohort_is_in_no_score_until_it_is_asked_for(weeks: Weeks, p
         (("2026-03-01", "--leave-out", " "), "a cohort is archived for a reason"),
     ],
 )
-def test_what_cannot_be_shown_says_why(weeks: Weeks, predibot: Predibot, arguments: tuple[str, ...], said: str) -> None:
-    found = predibot("cohort", *arguments, *LEDGER)
+def test_what_cannot_be_shown_says_why(played: Predibot, arguments: tuple[str, ...], said: str) -> None:
+    found = played("cohort", *arguments, *LEDGER)
     assert found.code != 0 and said in " ".join(found.err.split())
 
 
-def test_a_leaderboard_of_cohorts_is_recomputed_from_the_journals(weeks: Weeks, predibot: Predibot) -> None:
-    rows = list(csv.DictReader(io.StringIO(predibot("report", "--csv", *LEDGER).out)))
+def test_a_leaderboard_of_cohorts_is_recomputed_from_the_journals(played: Predibot) -> None:
+    rows = list(csv.DictReader(io.StringIO(played("report", "--csv", *LEDGER).out)))
     with closing(sqlite3.connect("weeks.db")) as database:
         journal = database.execute(
             "SELECT bot, subject_row, journal.kind, shares, cash_usd, instrument_id FROM journal"
@@ -225,11 +230,9 @@ def test_a_leaderboard_of_cohorts_is_recomputed_from_the_journals(weeks: Weeks, 
         assert int(row["resolved"]) == len(settled)
 
 
-def test_the_boards_of_cohorts_fit_80_columns(
-    weeks: Weeks, predibot: Predibot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_boards_of_cohorts_fit_80_columns(played: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    shown = predibot("report", *LEDGER).out
+    shown = played("report", *LEDGER).out
     lines = shown.splitlines()
     assert lines[0].startswith("Nobody is proven to gain")
     board = lines.index("weekly_cohort v2 of weekly, replay: 2 cohorts, 0 complete")
@@ -237,13 +240,13 @@ def test_the_boards_of_cohorts_fit_80_columns(
     assert "Nobody is proven to gain, to lose or to be better: 2 cohorts, of which up to 2 overlap, count as 1" in (
         " ".join(shown.split())
     )
-    table = predibot("report", "--table", "cohorts", *LEDGER).out
+    table = played("report", "--table", "cohorts", *LEDGER).out
     assert "Brier scores: of what was stated, and of the confidence that sizes of bets imply" in table
 
 
-def test_a_methodology_that_nobody_knows_is_one_sentence(weeks: Weeks, predibot: Predibot) -> None:
+def test_a_methodology_that_nobody_knows_is_one_sentence(played: Predibot) -> None:
     with closing(sqlite3.connect("weeks.db")) as connection, connection:
         connection.execute("UPDATE cohorts SET methodology = 'v9' WHERE id = 1")
     for command in (("cohort",), ("evaluate", "--no-track")):
-        said = predibot(*command, *LEDGER)
+        said = played(*command, *LEDGER)
         assert (said.code, "'v9' is no methodology" in said.err) == (1, True), said.err

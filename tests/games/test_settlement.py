@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from predibot.domain.account import Account, JournalRow, Position
+from predibot.domain.account import JournalRow
 from predibot.domain.price import Instrument
 from predibot.domain.resolution import Resolution
 from predibot.games.accounts import Journal, account_of
@@ -23,25 +23,6 @@ def settled(
     """Return a journal with what follows from resolutions, numbered from 1."""
     numbered = {each: list(enumerate(revisions, start=1)) for each, revisions in resolutions.items()}
     return [*journal, *settle(Journal().with_rows(journal), numbered, as_of=at)]
-
-
-def after(payout: float | None, journal: Sequence[JournalRow] = HELD) -> Account:
-    """Return the account once its YES is settled."""
-    return account_of(settled(journal, {YES: [resolved(payout)]}))
-
-
-@pytest.mark.parametrize(
-    ("payout", "realised_usd"), [(1.0, 240.0), (0.0, -360.0), (0.5, -60.0), (0.25, -210.0), (None, 0.0)]
-)
-def test_the_accepted_examples_of_the_contract(payout: float | None, realised_usd: float) -> None:
-    # 1,000 shares cost 600, of which 400 are sold at .75: +60, and 600 shares that cost 360 are left.
-    journal = [*HELD, bought(YES, -400.0, 0.75)]
-    before = account_of(journal)
-    assert (before.realised_usd, before.position(YES)) == (pytest.approx(60.0), Position(600.0, pytest.approx(360.0)))
-    account = after(payout, journal)
-    assert account.realised_usd - before.realised_usd == pytest.approx(realised_usd)
-    assert account.cash_usd == pytest.approx(before.cash_usd + 360.0 + realised_usd)
-    assert not account.positions
 
 
 def test_the_no_side_is_paid_what_yes_is_not() -> None:
@@ -81,13 +62,6 @@ def test_a_refund_may_be_corrected_and_a_win_become_a_refund() -> None:
     journal = settled(settled(HELD, {YES: [resolved(1.0)]}), {YES: [resolved(1.0), resolved(None, LATER)]}, LATER)
     assert [row.kind for row in journal[-3:]] == ["settlement", "reversal", "refund"]
     assert (account_of(journal).cash_usd, account_of(journal).realised_usd) == (10_000.0, 0.0)
-
-
-def test_a_reversal_after_the_proceeds_were_spent_leaves_a_debt() -> None:
-    journal = [*settled(HELD, {YES: [resolved(1.0)]}), bought(OTHER, 10_400.0, 1.0)]
-    after_all = account_of(settled(journal, {YES: [resolved(1.0), resolved(0.0, LATER)]}, LATER))
-    assert (after_all.cash_usd, after_all.owing) == (-1000.0, True)
-    assert after_all.position(OTHER).shares == 10_400.0
 
 
 def test_what_is_bought_of_something_settled_is_settled_too_and_corrected_with_it() -> None:

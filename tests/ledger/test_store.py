@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -186,11 +187,16 @@ def test_a_file_that_is_cut_while_it_is_open_is_noticed(tmp_path: Path, bytes_le
             add_event(store)
 
 
-def test_a_file_that_is_cut_within_a_transaction_is_noticed_when_that_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("harm", "said"), [(lambda file: os.truncate(file, 0), r"was cut from .* to 0 bytes"), (Path.unlink, "removed")]
+)
+def test_a_file_that_is_cut_or_removed_within_a_transaction_is_noticed_when_that_ends(
+    tmp_path: Path, harm: Callable[[Path], None], said: str
+) -> None:
     file = tmp_path / "ledger.db"
     store = Store.open(f"sqlite:///{file}")
-    with pytest.raises(LedgerUnusable, match=r"was cut from .* to 0 bytes"), store.write():
-        os.truncate(file, 0)
+    with pytest.raises(LedgerUnusable, match=said), store.write():
+        harm(file)
     store.close()
 
 
@@ -204,14 +210,6 @@ def test_a_file_that_grows_stays_in_use(tmp_path: Path) -> None:
 def test_a_device_is_no_ledger() -> None:
     with pytest.raises(UsageError, match="/dev/null is a device or a pipe, which holds no ledger; name a file"):
         Store.open("sqlite:////dev/null")
-
-
-def test_a_file_that_is_removed_within_a_transaction_is_noticed_when_that_ends(tmp_path: Path) -> None:
-    file = tmp_path / "ledger.db"
-    store = Store.open(f"sqlite:///{file}")
-    with pytest.raises(LedgerUnusable, match="removed"), store.write():
-        file.unlink()
-    store.close()
 
 
 def test_a_failure_half_way_leaves_nothing(store: Store) -> None:

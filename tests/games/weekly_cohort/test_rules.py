@@ -115,19 +115,30 @@ def test_a_purchase_averages_and_a_sale_takes_cost_in_proportion() -> None:
 
 @pytest.mark.parametrize(
     ("payout", "realised_usd", "state"),
-    [(1.0, 240.0, "WON"), (0.0, -360.0, "LOST"), (0.5, -60.0, "CANCELLED"), (None, 0.0, "CANCELLED")],
+    [
+        (1.0, 240.0, "WON"),
+        (0.0, -360.0, "LOST"),
+        (0.5, -60.0, "CANCELLED"),
+        (0.25, -210.0, "CANCELLED"),
+        (None, 0.0, "CANCELLED"),
+    ],
 )
 def test_what_is_left_of_a_position_is_realised_at_its_payout(
     payout: float | None, realised_usd: float, state: str
 ) -> None:
+    # 1,000 shares cost 600, of which 400 are sold at .75: +60, and 600 shares that cost 360 are left.
     player = Player()
     player.journal += [held(1_000, 600.0, X), JournalRow("fill", NOW, 400 * 0.75, X, -400.0)]
     (position,) = positions_of(player.journal)
     assert (position.realised_usd, position.shares, position.cost_usd) == (60.0, 600.0, 360.0)
+    before_usd = player.cash_usd
     player.resolve(payout)
     (position,) = positions_of(player.journal)
-    assert (position.realised_usd, position.state) == (60.0 + realised_usd, state)
-    assert account_of(player.journal).realised_usd == 60.0 + realised_usd
+    assert (position.realised_usd, position.state) == (pytest.approx(60.0 + realised_usd), state)
+    account = account_of(player.journal)
+    assert account.realised_usd == pytest.approx(60.0 + realised_usd)
+    assert account.cash_usd == pytest.approx(before_usd + 360.0 + realised_usd)
+    assert not account.positions
 
 
 def test_two_bets_of_1500_are_refused_by_v2_and_booked_by_v1() -> None:
