@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,30 +50,3 @@ def test_market_numbers_may_be_far_apart() -> None:
 def test_without_observations_nothing_has_a_price() -> None:
     assert np.isnan(as_of_prices([], [], [], [0, 1], [5.0, 6.0])).all()
     assert as_of_prices([0], [1.0], [0.5], [], []).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("change", "seen"),
-    [
-        ({"market_index": [0.5]}, r"market_index\[0\] is 0.5; each must be a whole number"),
-        ({"observed_at": [math.nan]}, r"observed_at\[0\] is nan"),
-        ({"prices_yes": [1.01]}, r"prices_yes\[0\] is 1.01; each must be in \[0, 1\]"),
-        ({"prices_yes": [0.5, 0.5]}, "market_index 1, observed_at 1, prices_yes 2"),
-        ({"query_at": [math.inf]}, r"query_at\[0\] is inf"),
-        ({"query_at": [1.0, 2.0]}, "query_market 1, query_at 2"),
-        ({"not_before": [math.nan]}, "not_before has a NaN"),
-        ({"not_before": [1.0, 2.0]}, r"not_before has shape \(2,\)"),
-        ({"max_gap_seconds": -1.0}, "max_gap_seconds is -1.0"),
-        ({"max_gap_seconds": math.nan}, "max_gap_seconds is nan"),
-    ],
-)
-def test_what_cannot_be_looked_up_is_refused(change: dict[str, object], seen: str) -> None:
-    arguments: dict[str, object] = {
-        "market_index": [0],
-        "observed_at": [1.0],
-        "prices_yes": [0.5],
-        "query_market": [0],
-        "query_at": [2.0],
-    }
-    with pytest.raises(ValueError, match=seen):
-        as_of_prices(**(arguments | change))  # type: ignore[arg-type]  # what a careless caller hands over

@@ -1,7 +1,7 @@
 """E-values: what an account that bets a forecaster's disagreement with the price would be worth, read on any day."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -258,45 +258,3 @@ def test_only_decisions_that_are_scored_are_evidence() -> None:
     scored, silent = record_evidence(record)
     assert scored.forecasts == evidence([Stake(0.8, 0.5, 0, 0, 0, 0.0)], 9.0, paid={0: (1.0, 2.0)})
     assert silent.forecasts == silent.dollars == BettingEvidence()
-
-
-SOUND: Mapping[str, Any] = {
-    "stakes": [0.5, -0.5],
-    "prices_yes": [0.5, 0.25],
-    "decisions": [0, 0],
-    "events": [0, 0],
-    "markets": [0, 1],
-    "decided_at": [0.0, 0.0],
-    "payouts_yes": [1.0, NAN],
-    "settled_at": [DAY, NAN],
-    "observation_market": [1],
-    "observation_at": [DAY],
-    "observation_price_yes": [0.5],
-    "as_of": 9 * DAY,
-}
-
-
-@pytest.mark.parametrize(
-    ("changed", "seen"),
-    [
-        ({"stakes": [0.5]}, "lengths differ: stakes 1, prices_yes 2"),
-        ({"stakes": [0.9, -0.5]}, r"stakes\[0\] is 0.9; those of one decision add up to more than 1"),
-        ({"prices_yes": [0.5, 1.0]}, r"prices_yes\[1\] is 1.0; each must be strictly between 0 and 1"),
-        ({"events": [0, 1]}, r"events\[1\] is 1; a decision has one event"),
-        ({"decided_at": [0.0, 1.0]}, r"decided_at\[1\] is 1.0; a decision has one event and one instant"),
-        ({"decided_at": [1e300, 1e300]}, r"decided_at\[0\] is 1e\+300; give seconds since 1970"),
-        ({"markets": [0, 2]}, r"markets\[1\] is 2; there are 2 of them"),
-        ({"settled_at": [NAN, NAN]}, r"settled_at\[0\] is nan; a market has a payout and its instant"),
-        ({"observation_market": [2]}, r"observation_market\[0\] is 2; there are 2"),
-        ({"as_of": NAN}, "as_of is nan; give seconds since 1970"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(changed: Mapping[str, Any], seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        betting_evidence(**{**SOUND, **changed})
-
-
-def test_a_record_must_be_one() -> None:
-    call: Callable[[object], object] = record_evidence  # type: ignore[assignment]
-    with pytest.raises(ValueError, match="record is None; give a TrackRecord"):
-        call(None)

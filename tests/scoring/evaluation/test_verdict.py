@@ -1,6 +1,5 @@
 """Verdict: what may be said of a bot beside the price, and of two bots beside each other."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -133,17 +132,3 @@ def test_of_two_nothing_is_said_of_what_settled_early() -> None:
 def test_the_larger_standard_error_says_how_many_events_are_needed() -> None:
     both = replace(pair(0.1, 0.05, 0.2), price_standard_error=0.08)
     assert pair_verdict(both).needed == events_needed(0.1, 0.08, 30)
-
-
-@pytest.mark.parametrize(
-    ("call", "seen"),
-    [
-        (lambda: verdict(None, edge=0.1, standard_error=0.1, events=1), "evidence is None; give a BettingEvidence"),  # type: ignore[arg-type]
-        (lambda: verdict(NO_EVIDENCE, edge=0.1, standard_error=0.1, events=-1), "events is -1"),
-        (lambda: verdict(NO_EVIDENCE, edge=0.1, standard_error=-0.1, events=50), "standard_error is -0.1"),
-        (lambda: pair_verdict(None), "pair is None; give a Pair"),  # type: ignore[arg-type]
-    ],
-)
-def test_what_makes_no_sense_is_refused(call: Callable[[], object], seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        call()

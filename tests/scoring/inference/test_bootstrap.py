@@ -1,7 +1,6 @@
 """Bootstrap: how far a number could have come out otherwise."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -148,34 +147,6 @@ def test_ninety_five_percent_intervals_hold_the_truth_where_plain_percentiles_do
         percentile.append(low <= truth <= high)
     assert 0.925 <= np.mean(studentised) <= 0.975
     assert np.mean(percentile) < 0.915
-
-
-@pytest.mark.parametrize(
-    ("call", "seen"),
-    [
-        (lambda: cluster_bootstrap_mean([], [], seed=1), "clusters is empty"),
-        (
-            lambda: cluster_bootstrap_mean([1, 2], [1], seed=1),
-            "lengths differ: values 2, weights 2, clusters 1",
-        ),
-        (lambda: cluster_bootstrap_mean([1, math.nan], [1, 2], seed=1), "values.* is nan"),
-        (lambda: cluster_bootstrap_mean([1, 2], [1, 2], weights=[1], seed=1), "lengths differ: values 2, weights 1"),
-        (
-            lambda: cluster_bootstrap_mean([1, 2], [1, 2], weights=[1, -1], seed=1),
-            "weights.* is -1.0; each must be zero",
-        ),
-        (lambda: cluster_bootstrap_ratio([1, 2], [1, -2], [1, 2], seed=1), "denominators.* is -2.0; each must be zero"),
-        (lambda: cluster_bootstrap_ratio([1, 2], [1, math.inf], [1, 2], seed=1), "denominators.* is inf"),
-        (lambda: cluster_bootstrap_mean([1, 2], [1, 2], seed=-1), "seed is -1"),
-        (lambda: cluster_bootstrap_mean([1, 2], [1, 2], seed=1, confidence=95), "confidence is 95; it must be above 0"),
-        (lambda: cluster_bootstrap_mean([1, 2], [1, 2], seed=1, resamples=39), "resamples is 39; .* at least 40"),
-        (lambda: cluster_bootstrap(lambda rows: 0.0, [], seed=1), "clusters is empty"),
-        (lambda: cluster_bootstrap(lambda rows: 0.0, [1], seed=1, resamples=0), "resamples is 0"),
-    ],
-)
-def test_what_cannot_be_resampled_is_refused(call: Callable[[], Estimate], seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        call()
 
 
 def test_an_interval_is_both_ends_or_nothing() -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -132,27 +131,3 @@ def test_who_is_silent_in_a_draw_is_not_best_there() -> None:
     # The second is far better on the one cluster it has, which is missing from (1/2)^2 of the draws.
     chances = probability_of_being_best([[0.5, math.nan], [0.5, 0.1]], [1, 2], seed=1, resamples=4_000)
     assert chances == pytest.approx([0.25, 0.75], abs=0.03)
-
-
-@pytest.mark.parametrize(
-    ("call", "seen"),
-    [
-        (lambda: compare([1], [1, 2], [1, 2]), "lengths differ: values_a 1, values_b 2"),
-        (lambda: compare([1, 2], [1, 2], [1]), "lengths differ: .*clusters 1"),
-        (lambda: compare([], [], []), "clusters is empty"),
-        (lambda: compare([1, math.nan], [1, 2], [1, 2]), "values_a.* is nan"),
-        (lambda: compare([1, 2], [1, 2], [1, 2], seed=-3), "seed is -3"),
-        (lambda: compare([1, 2], [1, 2], [1, 2], resamples=9), "resamples is 9"),
-        (lambda: benjamini_hochberg([]), "p_values is empty"),
-        (lambda: benjamini_hochberg([0.1, math.nan]), "p_values.* is nan"),
-        (lambda: benjamini_hochberg([1.1]), "p_values.* is 1.1"),
-        (lambda: probability_of_being_best([0.1, 0.2], [1, 2], seed=1), r"scores have shape \(2,\)"),
-        (lambda: probability_of_being_best([[0.1, math.inf]], [1], seed=1), r"scores\[0, 1\] is inf"),
-        (lambda: probability_of_being_best([[0.1, math.nan]], [1], seed=1), r"scores\[:, 1\] are all NaN"),
-        (lambda: probability_of_being_best([[0.1, 0.2]], [1, 2], seed=1), "lengths differ: scores 1, clusters 2"),
-        (lambda: probability_of_being_best([[0.1, 0.2]], [1], seed=1, resamples=0), "resamples is 0"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(call: Callable[[], object], seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        call()

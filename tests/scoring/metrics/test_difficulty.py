@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from predibot.scoring.metrics.difficulty import difficulty_adjusted
 
@@ -68,23 +68,6 @@ def test_a_number_that_nobody_bears_has_no_score() -> None:
     adjusted = difficulty_adjusted([0.3, 0.5], [0, 2], ["a", "a"])
     assert adjusted[[0, 2]] == pytest.approx([0.3, 0.5])
     assert math.isnan(adjusted[1])
-
-
-@pytest.mark.parametrize(
-    ("scores", "forecaster", "question", "seen"),
-    [
-        ([], [], [], "question is empty"),
-        ([0.1], [0, 1], [0], "lengths differ: scores 1, forecaster 2, question 1"),
-        ([math.nan], [0], [0], "scores.* is nan"),
-        ([0.1], [-1], [0], "forecaster.* is -1; each must be zero or more"),
-        ([0.1], [0.5], [0], "forecaster.* is 0.5; each must be a whole number"),
-    ],
-)
-def test_what_cannot_be_fitted_is_refused(
-    scores: ArrayLike, forecaster: ArrayLike, question: ArrayLike, seen: str
-) -> None:
-    with pytest.raises(ValueError, match=seen):
-        difficulty_adjusted(scores, forecaster, question)
 
 
 def test_forecasters_may_have_names() -> None:

@@ -81,24 +81,3 @@ def test_nothing_in_is_nothing_out() -> None:
     none = np.zeros(0)
     found = quote_gains(none, none, none, none, settled=none, fee_rates=none, fee_exponents=none)
     assert found.shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("change", "seen"),
-    [
-        ({"usd": NAN}, r"bets_usd\[0\] is nan"),
-        ({"bid": 1.5}, r"bids_yes\[0\] is 1.5"),
-        ({"ask": -0.5}, r"asks_yes\[0\] is -0.5"),
-        ({"later": 2.0}, r"prices_yes_later\[0\] is 2.0"),
-        ({"fee_rate": -0.1}, r"fee_rates\[0\] is -0.1; each must be zero or more, or NaN"),
-        ({"fee_exponent": math.inf}, r"fee_exponents\[0\] is inf"),
-    ],
-)
-def test_what_cannot_be_is_refused(change: dict[str, Any], seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        gain(**{"usd": 1.0, "bid": 0.4, "ask": 0.5, "later": 0.6, **change})
-
-
-def test_lengths_that_differ_are_refused() -> None:
-    with pytest.raises(ValueError, match="lengths differ: bets 2, bids 1"):
-        quote_gains([1.0, 1.0], [0.4], [0.5], [0.6], settled=[False], fee_rates=[NAN], fee_exponents=[NAN])

@@ -113,35 +113,6 @@ def test_extremizing_multiplies_the_log_odds_of_any_method_and_leaves_certainty_
         assert pool_probabilities([[0.0] * 3, [1.0] * 3], method=method, extremize=factor).tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("matrix", "seen"),
-    [
-        ([[0.5, 1.1]], r"matrix\[0, 1\] is 1.1; each must be in \[0, 1\], or NaN where silent"),
-        ([[0.5], [-0.1]], r"matrix\[1, 0\] is -0.1"),
-        ([[math.inf]], r"matrix\[0, 0\] is inf"),
-        ([0.5, 0.5], r"matrix has shape \(2,\); give two dimensions, \(questions, forecasters\)"),
-        ([[]], "matrix is empty"),
-        (np.empty((0, 3)), "matrix is empty"),
-        ([[0.5], [0.5, 0.5]], "matrix is not an array of numbers"),
-        ([["25%"]], "matrix is not an array of numbers"),
-    ],
-)
-def test_what_is_no_matrix_of_probabilities_is_refused(matrix: object, seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        pool_probabilities(matrix)  # type: ignore[arg-type]  # what a careless caller hands over
-
-
-@pytest.mark.parametrize("factor", [0.0, -1.0, math.inf, NAN, True])
-def test_extremizing_is_by_a_finite_number_above_zero(factor: float) -> None:
-    with pytest.raises(ValueError, match=f"extremize is {factor!r}; it must be a finite number above zero"):
-        pool_probabilities([[0.5]], extremize=factor)
-
-
-def test_an_unknown_method_is_named_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match=f"no method 'mode'; there are {', '.join(ALL)}"):
-        pool_probabilities([[0.5]], method="mode")  # type: ignore[arg-type]
-
-
 def test_what_was_given_stays_as_it_was() -> None:
     matrix = np.array([[0.9, NAN, 0.1]])
     pool_probabilities(matrix, method="log_odds", extremize=3.0)

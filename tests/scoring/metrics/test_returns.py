@@ -51,23 +51,3 @@ def test_an_unknown_price_gives_no_gain_and_not_zero() -> None:
 def test_several_horizons_at_once_have_a_row_each() -> None:
     gains = horizon_gains([1.0, -1.0], [0.5, 0.5], [[0.5, 0.5], [1.0, 1.0], [0.75, math.nan]])
     np.testing.assert_allclose(gains, [[0.0, 0.0], [1.0, -1.0], [0.5, math.nan]])
-
-
-@pytest.mark.parametrize(
-    ("bets", "before", "later", "seen"),
-    [
-        ([math.nan], [0.5], [0.5], r"bets_usd\[0\] is nan"),
-        ([math.inf], [0.5], [0.5], r"bets_usd\[0\] is inf"),
-        ([1.0], [math.nan], [0.5], r"prices_yes_at_decision\[0\] is nan"),
-        ([1.0], [55.0], [0.5], r"prices_yes_at_decision\[0\] is 55.0"),
-        ([1.0], [0.5], [1.5], r"prices_yes_at_horizon\[0\] is 1.5; each must be in \[0, 1\] or NaN"),
-        ([1.0], [0.0], [0.5], r"prices_yes_at_decision\[0\] is 0.0; nothing can be bought of a free side"),
-        ([-1.0], [1.0], [0.5], r"prices_yes_at_decision\[0\] is 1.0; nothing can be bought"),
-        ([1.0, 1.0], [0.5, 0.5], [0.5], r"bets_usd has shape \(2,\), which does not fit the later prices' \(1,\)"),
-    ],
-)
-def test_what_is_no_bet_or_price_is_refused(
-    bets: list[float], before: list[float], later: list[float], seen: str
-) -> None:
-    with pytest.raises(ValueError, match=seen):
-        horizon_gains(bets, before, later)

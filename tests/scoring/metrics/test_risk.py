@@ -120,24 +120,3 @@ def test_what_are_no_returns_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=f"returns{seen}"):
         figure(returns)
-
-
-@pytest.mark.parametrize(
-    ("ask", "seen"),
-    [
-        (lambda: sharpe_ratio([0.1, 0.2], 0), "periods_per_year is 0"),
-        (lambda: sharpe_ratio([0.1, 0.2], math.nan), "periods_per_year is nan"),
-        (lambda: sharpe_ratio([0.1, 0.2], 365, -1), "ddof is -1"),
-        (lambda: sharpe_ratio([0.1, 0.2], 365, 1, math.nan), "risk_free_rate is nan"),
-        (lambda: sortino_ratio([0.1, 0.2], -1), "periods_per_year is -1"),
-        (lambda: sortino_ratio([0.1, 0.2], 365, math.inf), "risk_free_rate is inf"),
-        (lambda: volatility([0.1, 0.2], math.inf), "periods_per_year is inf"),
-        (lambda: volatility([0.1, 0.2], 365, ddof=-1), "ddof is -1"),
-        (lambda: value_at_risk([0.1], level=0.0), "level is 0.0"),
-        (lambda: value_at_risk([0.1], level=95), "level is 95"),
-        (lambda: value_at_risk([0.1], level=math.nan), "level is nan"),
-    ],
-)
-def test_what_has_no_meaning_is_refused(ask: Callable[[], float], seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        ask()
