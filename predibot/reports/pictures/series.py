@@ -122,8 +122,6 @@ def effort_pictures(evaluation: Evaluation) -> Iterator[tuple[str, Scatter]]:
     """Yield a picture of each effort against success; an effort that is the same of all bots is left out."""
     for knowledge, ranking in evaluation.rankings.items():
         board = effort_board(ranking)
-        if board is None:
-            continue
         for effort in EFFORTS:
             found = [each for each in board.correlations if each.effort == effort and each.across > 1]
             panels = tuple(

@@ -272,7 +272,7 @@ def _consistency(evaluation: Evaluation) -> Iterator[Table]:
 
 def _effort(evaluation: Evaluation) -> Iterator[Table]:
     board = effort_board(evaluation)
-    if board is None:
+    if not board.rows:
         return
     columns = (Column("bot", "effort.bot", kind="name"), *COLUMNS["effort"])
     yield table_of("Effort of a decision beside success", columns, board.rows, [f"return: {board.returns}."])

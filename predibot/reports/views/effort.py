@@ -23,8 +23,8 @@ class EffortBoard:
     correlations: tuple[EffortCorrelation, ...]
 
 
-def effort_board(ranking: Evaluation) -> EffortBoard | None:
-    """Return effort and success of one ranking; None where no effort is known.
+def effort_board(ranking: Evaluation) -> EffortBoard:
+    """Return effort and success of one ranking, without rows where no effort is known.
 
     Returns are those of the leaderboard's horizon, or until now where none has one;
     at the quote, or at the mid where no bot has a quote.
@@ -32,7 +32,7 @@ def effort_board(ranking: Evaluation) -> EffortBoard | None:
     known = {each.bot: each for each in ranking.effort}
     cards = [card for card in ranking.leaderboard if card.bot in known]
     if not cards:
-        return None
+        return EffortBoard((), "", ())
     labels = (headline_horizon(tuple(cards[0].horizons)), NOW)
     ways = [(label, name) for label in labels if label is not None for name in ("quote_mean_return", "mean_return")]
     label, name = next(
@@ -53,15 +53,10 @@ def effort_board(ranking: Evaluation) -> EffortBoard | None:
 
 def effort_documents(ranking: Evaluation) -> list[Document]:
     """Return a row for each bot, as JSON and CSV have it."""
-    board = effort_board(ranking)
-    return (
-        [] if board is None else [{**document(row.effort), **document(row, " ".join(SUCCESSES))} for row in board.rows]
-    )
+    return [{**document(row.effort), **document(row, " ".join(SUCCESSES))} for row in effort_board(ranking).rows]
 
 
 def correlation_documents(ranking: Evaluation) -> list[Document]:
     """Return a row for each effort and success, as JSON has it."""
-    board = effort_board(ranking)
-    found = () if board is None else board.correlations
     names = "effort success n=found.n spearman=found.spearman.value low=found.spearman.low high=found.spearman.high"
-    return [document(each, names) for each in found]
+    return [document(each, names) for each in effort_board(ranking).correlations]

@@ -110,8 +110,9 @@ def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterato
         rows = [{"knowledge": name, **row} for name, each in ranked for row in _TABLES[table](each)]
     if len(evaluation.rankings) == 1:
         rows = [{name: value for name, value in row.items() if name != "knowledge"} for row in rows]
-    of_accounts = (*evaluation.accounts, *evaluation.cohorts) if table == "consistency" else ()
-    return chain(consistency_rows(of_accounts), rows)
+    if table == "consistency":
+        return chain(consistency_rows((*evaluation.accounts, *evaluation.cohorts)), rows)
+    return iter(rows)
 
 
 def csv_of(rows: Iterable[Mapping[str, object]]) -> str:

@@ -220,7 +220,7 @@ def scorecards(
         if given is not None:
             instance_of(name, given, kind)
     of_kind, cost_usd, cost_known_usd = _count_decisions(record, record.made_mask())
-    forecasts, void, brier_open = _count_forecasts(record, max_gap_seconds)
+    forecasts, void, brier_open, n_brier_open = _count_forecasts(record, max_gap_seconds)
     beside_edge = uncertainty if intervals else None
     scores = forecast_scores(settled_forecasts(record), uncertainty=beside_edge, adjust=adjust)
     if returns is None:
@@ -241,8 +241,8 @@ def scorecards(
             forecasts=forecasts[row],
             void=void[row],
             forecast=scores[row],
-            brier_open=brier_open[row].mean,
-            n_brier_open=brier_open[row].n,
+            brier_open=brier_open[row],
+            n_brier_open=n_brier_open[row],
             horizons={label: of_bots[row] for label, of_bots in horizons},
             cost_usd=cost_usd[row],
             cost_known_usd=cost_known_usd[row],
@@ -253,14 +253,6 @@ def scorecards(
         )
         for row, bot in enumerate(record.bots)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Mean:
-    """A mean, None without values, and how many values it has."""
-
-    mean: float | None
-    n: int
 
 
 def _count_decisions(
@@ -283,8 +275,8 @@ def _count_decisions(
     return of_kind, cost_usd, np.bincount(bot, record.decision_cost_known_usd[made], bots).tolist()
 
 
-def _count_forecasts(record: TrackRecord, gap: float) -> tuple[list[int], list[int], list[_Mean]]:
-    """Return the forecasts of each bot, those on refunded markets, and the Brier score of the open ones."""
+def _count_forecasts(record: TrackRecord, gap: float) -> tuple[list[int], list[int], list[float | None], list[int]]:
+    """Return the forecasts of each bot, those on refunded markets, and the Brier score and number of the open ones."""
     rows = record.forecast_rows()
     bots, bot = len(record.bots), record.decision_bot[record.bet_decision[rows]]
     market = record.bet_market[rows]
@@ -296,11 +288,11 @@ def _count_forecasts(record: TrackRecord, gap: float) -> tuple[list[int], list[i
     latest[is_open] = observed_prices(record, market[is_open], at, after, gap)
     void = np.bincount(bot[(payout > 0.0) & (payout < 1.0)], minlength=bots).tolist()
     brier_open = _means(bot, (record.bet_probability[rows] - latest) ** 2, bots)
-    return np.bincount(bot, minlength=bots).tolist(), void, brier_open
+    return np.bincount(bot, minlength=bots).tolist(), void, *brier_open
 
 
 def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book: Book | None) -> list[EdgeScore]:
-    mean, settled = _means(found.bot, found.value, bots), _means(found.bot, found.settled_value, bots)
+    (mean, _), (settled, _) = (_means(found.bot, values, bots) for values in (found.value, found.settled_value))
     by_event, clusters = _means_by_event(found.bot, found.event, found.cluster, found.value, bots)
     n, board_n = np.bincount(found.bot, minlength=bots).tolist(), found.event_slots()
     intervals: Sequence[Estimate | None] = [None] * bots
@@ -308,11 +300,11 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
         intervals = edge_average(found, book).of_each(uncertainty.confidence)
     return [
         EdgeScore(
-            edge=mean[row].mean,
+            edge=mean[row],
             n=n[row],
             board_n=board_n,
             clusters=clusters[row],
-            settled_part=settled[row].mean,
+            settled_part=settled[row],
             by_event=by_event[row],
             asked=int(found.asked[row]),
             answered=int(found.answered[row]),
@@ -340,7 +332,8 @@ def _score_horizon(
     unpriced = np.bincount(bot[returns.passed & answered & ~has_value], minlength=bots).tolist()
     unquoted = has_value & np.isnan(returns.quote_value) & record.staked_mask()
     series = horizon_series(record, returns)
-    mean = {name: _means(each.bot, each.values, bots) for name, each in series.items()}
+    means = {name: _means(each.bot, each.values, bots) for name, each in series.items()}
+    n = {name: counts for name, (_, counts) in means.items()}
     by_event = {
         name: _means_by_event(each.bot, each.event, each.cluster, each.values, bots)
         for name in ("mean_return", "quote_mean_return")
@@ -356,21 +349,21 @@ def _score_horizon(
     return [
         HorizonScore(
             days=returns.days,
-            n=mean["mean_return"][row].n,
-            coverage=mean["mean_return"][row].n / passed[row] if passed[row] else None,
+            n=n["mean_return"][row],
+            coverage=n["mean_return"][row] / passed[row] if passed[row] else None,
             sharpe=sharpe[row],
-            n_market=mean["market_mean_return"][row].n,
+            n_market=n["market_mean_return"][row],
             n_passed=passed[row],
             n_unpriced=unpriced[row],
             clusters=by_event["mean_return"][1][row],
-            n_quote=mean["quote_mean_return"][row].n,
+            n_quote=n["quote_mean_return"][row],
             n_unquoted=n_unquoted[row],
-            n_net=mean["net_mean_return"][row].n,
-            n_drift=mean["drift"][row].n,
+            n_net=n["net_mean_return"][row],
+            n_drift=n["drift"][row],
             mean_return_by_event=by_event["mean_return"][0][row],
             quote_mean_return_by_event=by_event["quote_mean_return"][0][row],
             open_stakes=none_if_nan(float(still_open[row])),
-            **{name: of_bots[row].mean for name, of_bots in mean.items()},
+            **{name: of_bots[row] for name, (of_bots, _) in means.items()},
             intervals={name: each for name, of_bots in found.items() if (each := of_bots[row]) is not None},
         )
         for row in range(bots)
@@ -384,14 +377,15 @@ def _means_by_event(
     _, code = np.unique(event, return_inverse=True)
     cells, cell = np.unique(bot * (code.max(initial=0) + 1) + code, return_inverse=True)
     means = np.bincount(cell, values, cells.size) / np.maximum(np.bincount(cell, minlength=cells.size), 1)
-    found = _means(cells // (code.max(initial=0) + 1), means, bots)
+    found, _ = _means(cells // (code.max(initial=0) + 1), means, bots)
     _, of_bot = np.unique(cluster, return_inverse=True)
     clusters = np.unique(bot * (of_bot.max(initial=0) + 1) + of_bot) // (of_bot.max(initial=0) + 1)
-    return [each.mean for each in found], np.bincount(clusters, minlength=bots).tolist()
+    return found, np.bincount(clusters, minlength=bots).tolist()
 
 
-def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> list[_Mean]:
+def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> tuple[list[float | None], list[int]]:
+    """Return the mean of each bot, None without values, and how many values it has."""
     known = ~np.isnan(values)
     n = np.bincount(bot[known], minlength=bots).tolist()
     sums = np.bincount(bot[known], values[known], bots).tolist()
-    return [_Mean(total / count if count else None, count) for total, count in zip(sums, n, strict=True)]
+    return [total / count if count else None for total, count in zip(sums, n, strict=True)], n
