@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Row
 
+from predibot.domain.event import Market
 from predibot.domain.replicates import split_replicate
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events
@@ -76,11 +77,8 @@ def events_page(cache: LedgerCache, q: str = "", category: str = "", page_: int 
 class MarketPanel:
     """A market of an event: its state, its prices, and all forecasts on it."""
 
-    question: str
-    payout_yes: float | None
-    """None while it is open, and where stakes were given back."""
-    is_refunded: bool
-    settled_at: datetime | None
+    of: LedgerForecast
+    """Any forecast on it: all have its question and payout."""
     closes_at: datetime | None
     price: tuple[datetime, float] | None
     """The last one that is stored."""
@@ -110,11 +108,8 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
         listed.sort(key=lambda each: (each[0] and each[0].volume_usd) or 0.0, reverse=True)
     revisions, shown = cache.revisions(id), min(len(listed), _PANELS)
     panels = [
-        replace(
-            _market_panel(
-                cache, rows, prices.get(rows[0].market_id, ()), news if n < _CHARTS else None, players, shown
-            ),
-            closes_at=None if market is None else market.closes_at,
+        _market_panel(
+            cache, market, rows, prices.get(rows[0].market_id, ()), news if n < _CHARTS else None, players, shown
         )
         for n, (market, rows) in enumerate(listed)
     ]
@@ -146,6 +141,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
 
 def _market_panel(
     cache: LedgerCache,
+    market: Market | None,
     rows: Sequence[LedgerForecast],
     prices: Sequence[tuple[datetime, float]],
     news: Sequence[Row[Any]] | None,
@@ -157,11 +153,8 @@ def _market_panel(
     ordered = sorted(last.values(), key=lambda each: -abs(each.probability - (each.price_yes or 0.0)))
     drawn = rows[-max(_DOTS // markets, len(last)) :]
     return MarketPanel(
-        question=rows[0].question,
-        payout_yes=rows[0].payout_yes,
-        is_refunded=rows[0].refunded,
-        settled_at=rows[0].settled_at,
-        closes_at=None,
+        of=rows[0],
+        closes_at=None if market is None else market.closes_at,
         price=prices[-1] if prices else None,
         chart=None
         if news is None
