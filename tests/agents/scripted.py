@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -86,6 +87,11 @@ class ScriptedModel:
 
     def told(self) -> str:
         return self.requests[-1].messages[-1].text
+
+
+def outside(text: str) -> str:
+    """Return what of a text stands in no fence."""
+    return re.sub(r"<<untrusted (\w+)>>.*?<<end of untrusted \1>>", "", text, flags=re.DOTALL)
 
 
 def toolbox(

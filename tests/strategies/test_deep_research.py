@@ -1,7 +1,6 @@
 """A report of a model that searches by itself, and what another takes out of it."""
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -25,7 +24,7 @@ from tests.agents.chat_server import ChatServer, chat_server, completion
 from tests.agents.clients import SECRET, Clock, retry_of
 from tests.agents.responses import NAME, PAGE, QUEUED, WORKING, completed, model_of
 from tests.agents.responses import REPORT as WRITTEN
-from tests.agents.scripted import ScriptedModel, answer, context, rain, reply
+from tests.agents.scripted import ScriptedModel, answer, context, outside, rain, reply
 from tests.decisions import taken
 
 REPORT = reply("Rain is likely: 0.6, confidence 7, bet $0.50 on YES.", citations=("http://a.example/1",))
@@ -178,12 +177,7 @@ def test_a_report_cannot_speak_outside_the_fence_nor_name_what_is_no_source() ->
     assert all(len(source) <= 520 for source in sources)
     for request in reader.requests:
         for message in (each for each in request.messages if each.role != "assistant"):
-            mark = re.search(r"<<untrusted (\w+)>>", message.text)
-            assert mark is not None
-            ours = re.sub(
-                f"<<untrusted {mark[1]}>>.*?<<end of untrusted {mark[1]}>>", "", message.text, flags=re.DOTALL
-            )
-            assert HOSTILE not in ours
+            assert "<<untrusted " in message.text and HOSTILE not in outside(message.text)
 
 
 def test_an_answer_of_a_wrong_shape_is_a_failure() -> None:

@@ -265,26 +265,28 @@ def test_the_last_step_takes_the_answer_only_and_one_is_enough_for_it() -> None:
     assert run(ScriptedModel([GOOD]), steps=1).decision is not None
 
 
-def test_final_answer_together_with_another_call_is_not_taken_and_neither_is_called() -> None:
+SEARCHED: tuple[str, object] = ("web_search", {"query": "rain"})
+
+
+@pytest.mark.parametrize(
+    ("turn", "complaint"),
+    [
+        ([GOOD, SEARCHED], "Call final_answer alone"),
+        ([GOOD, GOOD], "Call final_answer alone"),
+        ([SEARCHED] * (MAX_CALLS_A_TURN + 1), "make at most 8"),
+        *(
+            ((name, {}), "call one of web_search, visit_webpage, update_belief, final_answer")
+            for name in ("nosuch", "", "python_interpreter", "Final_Answer", "x\x1b[2J")
+        ),
+    ],
+)
+def test_a_turn_with_a_call_that_may_not_be_makes_none_and_is_told_why(turn: Turn, complaint: str) -> None:
     looked = no_research()
-    model = ScriptedModel([[GOOD, ("web_search", {"query": "rain"})], "I am done."])  # type: ignore[list-item]
-    assert run(model, looked, steps=2).decision is None
-    assert not looked.queries
-    assert "Call final_answer alone" in model.requests[1].messages[-2].text
-
-
-def test_two_final_answers_in_one_turn_are_none() -> None:
-    model = ScriptedModel([[GOOD, GOOD]])  # type: ignore[list-item]
-    assert run(model, no_research()).decision is None
-    assert len(model.requests) == 3
-
-
-@pytest.mark.parametrize("name", ["nosuch", "", "python_interpreter", "Final_Answer", "x\x1b[2J"])
-def test_an_unknown_tool_is_answered_with_those_there_are(name: str) -> None:
-    model = ScriptedModel([(name, {}), GOOD])
-    assert run(model, no_research()).decision is not None
-    assert "call one of web_search, visit_webpage, update_belief, final_answer" in model.told()
-    assert "\x1b" not in model.told()
+    model = ScriptedModel([turn, GOOD])
+    assert run(model, looked).decision is not None
+    assert (len(model.requests), looked.queries) == (2, set())
+    told = "".join(message.text for message in model.requests[1].messages[1:])
+    assert complaint in told and "\x1b" not in told
 
 
 # ---------------------------------------------------------------- several calls
@@ -313,14 +315,6 @@ def test_calls_with_the_same_id_or_none_are_told_apart() -> None:
     ids = [call.id for message in model.requests[1].messages for call in message.tool_calls]
     assert len(set(ids)) == 4
     assert "x" in ids
-
-
-def test_more_calls_than_a_turn_may_have_are_not_made() -> None:
-    model = ScriptedModel([[("web_search", {"query": f"rain {n}"}) for n in range(MAX_CALLS_A_TURN + 1)], GOOD])
-    looked = no_research()
-    run(model, looked)
-    assert not looked.queries
-    assert "make at most 8" in model.told()
 
 
 # ---------------------------------------------------------------- budget and time

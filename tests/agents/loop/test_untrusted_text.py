@@ -1,6 +1,5 @@
 """Foreign words, from wherever they come: a model reads each of them inside the fence, and none ends it."""
 
-import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +19,7 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.errors import VenueUnavailable
 from predibot.research.pages.fetch import Page
 from predibot.research.search.provider import SearchFailed, SearchResult
-from tests.agents.scripted import GOOD, ScriptedModel, Turn, context, rain
+from tests.agents.scripted import GOOD, ScriptedModel, Turn, context, outside, rain
 from tests.research.pages.pdf_files import pdf_of
 from tests.research.web_world import World, redirect, reply, running, saying
 from tests.tools.test_web_search import ScriptedProvider
@@ -60,10 +59,9 @@ def talked(toolbox: Toolbox, *turns: Turn, more: dict[str, Tool] | None = None, 
 def assert_fenced(sent: str) -> None:
     """Assert that the orders came to the model, and never outside the fence."""
     assert ORDERS in sent
-    outside = re.sub(f"{re.escape(FENCE.opening)}.*?{re.escape(FENCE.closing)}", "", sent, flags=re.DOTALL)
-    assert ORDERS not in outside
+    assert ORDERS not in outside(sent)
     # What the prompt says about its marks stands in the same sentence, once a request.
-    assert outside.count(FENCE.mark) <= 2 * sent.count("was written by strangers")
+    assert outside(sent).count(FENCE.mark) <= 2 * sent.count("was written by strangers")
 
 
 SEARCH: Turn = ("web_search", {"query": "rain"})
@@ -126,8 +124,7 @@ def test_neither_does_what_goes_wrong_with_a_visit(world: World, raw: bytes, url
     world.answer = saying(raw)
     toolbox = Toolbox(visit_webpage=make_visit_webpage(fetch=world.fetch))
     sent = talked(toolbox, ("visit_webpage", {"url": url}))
-    outside = re.sub(f"{re.escape(FENCE.opening)}.*?{re.escape(FENCE.closing)}", "", sent, flags=re.DOTALL)
-    assert "OBEY" not in outside
+    assert "OBEY" not in outside(sent)
     assert "error: <<untrusted" in sent or "News" in sent
 
 

@@ -48,13 +48,9 @@ def test_what_is_no_day_is_none(text: str) -> None:
 def test_a_day_without_a_year_is_one_of_this_year(text: str, on: str) -> None:
     assert [str(named.on) for named in find_days(text, TODAY)] == [on]
     assert list(find_days(text)) == []
-
-
-def test_a_day_without_a_year_is_one_of_the_next_where_that_is_near() -> None:
-    assert [str(named.on) for named in find_days("3 January, 10 May", date(2025, 12, 20))] == [
-        "2026-01-03",
-        "2025-05-10",
-    ]
+    # It is one of the next year where that is near.
+    days = find_days("3 January, 10 May", date(2025, 12, 20))
+    assert [str(named.on) for named in days] == ["2026-01-03", "2025-05-10"]
 
 
 @pytest.mark.parametrize(
@@ -75,6 +71,10 @@ def test_a_day_without_a_year_is_one_of_the_next_where_that_is_near() -> None:
         "On 3 January 2026 the court ruled; on 1 February 2026 it was read.",
         "The trial was adjourned until 3 March 2026.",
         "The fair will be held until 3 March 2026.",
+        # What a question names is yet to come.
+        "Analysis: Will XRP reach a new high by 3 March, and what is known",
+        "The question of the day: does it happen by 3 March?",
+        "“Will it happen by 3 March?”, people ask.",
     ],
 )
 def test_days_that_are_announced_or_past_do_not_make_a_text_younger(text: str) -> None:
@@ -97,6 +97,7 @@ def test_days_that_are_announced_or_past_do_not_make_a_text_younger(text: str) -
         "PARIS, March 3 (AFP) -- The minister will resign.",
         "The strike lasted until 3 March 2026.",
         "A was president of the club until 3 March 2026.",
+        "Will Smith died on 3 March.",
     ],
 )
 def test_a_later_day_that_has_come_makes_a_text_younger(text: str) -> None:
@@ -128,16 +129,3 @@ def test_hostile_texts_take_no_time(piece: str) -> None:
     text, started = piece * (100_000 // len(piece)), time.process_time()
     is_younger(text, TODAY), was_changed(text, TODAY)
     assert time.process_time() - started < 15
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Analysis: Will XRP reach a new high by 3 March, and what is known",
-        "The question of the day: does it happen by 3 March?",
-        "“Will it happen by 3 March?”, people ask.",
-    ],
-)
-def test_what_a_question_names_is_yet_to_come(text: str) -> None:
-    assert not is_younger(text, date(2026, 2, 1))
-    assert is_younger("Will Smith died on 3 March.", date(2026, 2, 1))
