@@ -29,17 +29,12 @@ def test_no_window_of_ten_seconds_holds_more_requests_than_the_venue_allows(limi
         assert sum(start <= at < start + 10.0 - 1e-6 for at in sent) <= limit
 
 
-def test_a_family_does_not_slow_another_one_of_the_host() -> None:
+def test_a_request_below_a_prefix_counts_for_it_and_slows_no_other_family_of_the_host() -> None:
     clock = Clock()
     limiter = limiter_of(clock, events=4, **{"prices": 4_000, "prices-history": 4})
     for _ in range(5):
         limiter.wait("https://host/prices", until=100.0)
     assert clock.slept == []
-
-
-def test_a_request_below_a_prefix_counts_for_it() -> None:
-    clock = Clock()
-    limiter = limiter_of(clock, events=4)
     for _ in range(3):
         limiter.wait("https://host/events/7", until=100.0)
     assert clock.seconds == pytest.approx(2 / 0.3)

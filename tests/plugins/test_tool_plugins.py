@@ -73,11 +73,8 @@ def test_a_tool_says_by_its_signature_and_docstring_what_a_model_is_told(plugins
         },
     }
     assert (tool.takes_as_of, tool.usd_per_call, len(tool.source_sha256)) == (True, 0.002, 64)
-
-
-def test_arguments_reach_a_tool_as_it_states_them(plugins: Plugins) -> None:
-    plugins.write("polls", POLLS)
-    given = tool_plugin("polls").arguments({"candidate": "A", "days": ["2026-01-02"], "share": 1})
+    # Arguments reach it as it states them.
+    given = tool.arguments({"candidate": "A", "days": ["2026-01-02"], "share": 1})
     assert [given[name] for name in ("candidate", "schema", "count", "share")] == ["A", "mean", 3, 1.0]
     assert str(given["days"]) == "[datetime.date(2026, 1, 2)]"
 
@@ -135,7 +132,9 @@ def test_a_name_that_no_model_can_call_is_refused(plugins: Plugins, name: str) -
         tool_plugin(name)
 
 
-def test_an_unknown_name_is_answered_with_the_nearest_of_its_kind(plugins: Plugins) -> None:
+def test_files_are_listed_by_kind_and_an_unknown_name_is_answered_with_the_nearest(
+    plugins: Plugins,
+) -> None:
     plugins.write("polls", POLLS)
     plugins.write("own_index", INDEX)
     plugins.write("_shared", "x = 1\n")
@@ -148,6 +147,11 @@ def test_an_unknown_name_is_answered_with_the_nearest_of_its_kind(plugins: Plugi
     assert search_problem("bravo") == "Did you mean 'brave'?"
     assert search_problem("ddgs") == search_problem("own_index") == ""
     assert "polls.py has no class Polls" in search_problem("polls")
+    found = {info.name: (info.kind, info.summary, info.problem) for info in tool_infos()}
+    assert found == {
+        "own_index": ("search", "Search our own articles.", ""),
+        "polls": ("tool", "Return the latest polls of a candidate.", ""),
+    }
 
 
 @pytest.mark.parametrize("member", ["dates_results", "usd_per_call", "search"])
@@ -155,16 +159,6 @@ def test_a_search_provider_that_lacks_a_member_says_which(plugins: Plugins, memb
     plugins.write("own_index", INDEX.replace(member, "other"))
     with pytest.raises(PluginError, match=f"OwnIndex has no {member}; give it name, dates_results"):
         search_class("own_index")
-
-
-def test_every_file_is_listed_by_what_it_is(plugins: Plugins) -> None:
-    plugins.write("polls", POLLS)
-    plugins.write("own_index", INDEX)
-    found = {info.name: (info.kind, info.summary, info.problem) for info in tool_infos()}
-    assert found == {
-        "own_index": ("search", "Search our own articles.", ""),
-        "polls": ("tool", "Return the latest polls of a candidate.", ""),
-    }
 
 
 def test_an_installed_package_adds_both_by_entry_points(plugins: Plugins, installed: Install) -> None:

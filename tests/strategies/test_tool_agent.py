@@ -43,10 +43,7 @@ def test_a_model_that_calls_no_tools_fails_with_the_words_of_its_provider() -> N
     with pytest.raises(NoAnswer, match=r"gemma does not support tools; .*without_tools = 'one_shot'"):
         decide(model, no_tools="gemma does not support tools")
     assert not model.requests
-
-
-def test_one_that_is_allowed_to_is_asked_once_and_the_decision_says_so() -> None:
-    model = ScriptedModel([json.dumps(answer())])
+    # One that is allowed to is asked once, and the decision says so.
     decision = taken(decide(model, no_tools="gemma does not support tools", without_tools="one_shot"))
     assert decision.notes == ("without tools", "under_researched")
     assert not model.requests[0].tools

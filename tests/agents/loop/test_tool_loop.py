@@ -192,9 +192,7 @@ def test_a_model_that_can_say_nothing_abstains_with_its_reason() -> None:
     assert (result.decision, result.reason) == (None, "the model abstained: no source names a date")
     assert trace.steps[-1] == AbstainedStep("no source names a date")
     assert "abstain" in SCHEMA.parameters["properties"]  # type: ignore[operator]
-
-
-def test_a_model_does_not_abstain_before_it_looked_anything_up() -> None:
+    # It does not before it looked anything up.
     model = ScriptedModel([("final_answer", {"abstain": "too hard"}), *RESEARCHED, GOOD])
     assert run(model).decision is not None
     assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
