@@ -1,11 +1,8 @@
 """The authorities that connections trust: the usual ones, read when TLS needs them."""
 
-import json
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,37 +10,19 @@ import pytest
 from predibot.net.failures import TryAgain
 from predibot.net.json_client import JsonClient
 from tests.net.certificates import make_certificate
-
-
-class Answers(BaseHTTPRequestHandler):
-    """Answers every request with a list."""
-
-    def do_GET(self) -> None:
-        body = json.dumps(["heard"]).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+from tests.research.web_world import World, reply, running, saying
 
 
 @contextmanager
 def serving(certificate: Path | None) -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Answers)
-    # What a client that does not trust us leaves behind is no news.
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    """Answer every request with a list, through TLS where there is a certificate."""
+    world = World(saying(reply(b'["heard"]', headers=["Content-Type: application/json"])))
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield f"http{'s' if certificate else ''}://localhost:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-        server.server_close()
+        world.wrap = lambda plain: context.wrap_socket(plain, server_side=True)
+    with running(world):
+        yield f"http{'s' if certificate else ''}://localhost:{world.port}/"
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import httpx
@@ -21,6 +20,7 @@ from predibot.research.search.open_provider import PROVIDER_NAMES, open_provider
 from predibot.research.search.provider import SearchFailed, SearchProvider, asked_after
 from predibot.research.search.providers.http_providers import OWN_URLS, HttpSearch, SearchHttp
 from tests.jobs.program import wait_until
+from tests.research.web_world import World, drip, redirect, running, saying
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
 BEFORE = datetime(2026, 1, 6, 9, tzinfo=UTC)
@@ -253,43 +253,23 @@ def test_a_search_that_says_it_cost_next_to_nothing_holds_a_limit_at_its_known_p
     assert meter.spent().usd == pytest.approx(0.02)
 
 
-class Misbehaving(BaseHTTPRequestHandler):
-    """Redirects to itself, drips its header, or never stops."""
-
-    def do_GET(self) -> None:
-        if "redirect" in self.path:
-            self.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
-        elif "drip" in self.path:
-            self.wfile.write(b"HTTP/1.1 200 OK\r\n")
-            for _ in range(800):
-                time.sleep(0.05)
-                self.wfile.write(b"X-Drip: 1\r\n")
-        else:
-            self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 200_000)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-
 @pytest.mark.parametrize(
-    ("path", "said"), [("redirect", "elsewhere"), ("drip", "no whole answer"), ("endless", "more than")]
+    ("does", "said"), [("redirect", "elsewhere"), ("drip", "no whole answer"), ("endless", "more than")]
 )
-def test_a_hostile_instance_is_left_in_time(path: str, said: str) -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Misbehaving)
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients that hang up are the point
-    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+def test_a_hostile_instance_is_left_in_time(does: str, said: str) -> None:
     http = SearchHttp(deadline_seconds=0.5, max_body_bytes=100_000)
-    provider = HttpSearch("searxng", clock, f"http://127.0.0.1:{server.server_port}/{path}", http=http)
     began, before = time.monotonic(), set(threading.enumerate())
-    with pytest.raises(SearchFailed, match=said):
-        provider.search("q", before=None, count=8)
+    with running(World()) as world:
+        world.answer = {
+            "redirect": saying(redirect("http://127.0.0.1:1/")),
+            "drip": drip(b"HTTP/1.1 200 OK\r\n", b"X-Drip: 1\r\n", world.stop),
+            "endless": saying(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 200_000),
+        }[does]
+        with pytest.raises(SearchFailed, match=said):
+            HttpSearch("searxng", clock, f"http://127.0.0.1:{world.port}", http=http).search("q", before=None, count=8)
+        # What drips goes on as long as the server does, and so would who listens to it.
+        wait_until(lambda: not any(each.name == "predibot-call" for each in set(threading.enumerate()) - before))
     assert time.monotonic() - began < 20
-    # The one that drips would go on for 40 s, and so would who listens to it.
-    wait_until(lambda: not any(each.name == "predibot-call" for each in set(threading.enumerate()) - before))
-    assert time.monotonic() - began < 20
-    server.shutdown()
-    server.server_close()
 
 
 def test_an_unreachable_or_impossible_address_is_a_failure() -> None:
