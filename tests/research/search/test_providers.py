@@ -147,12 +147,12 @@ def searxng(http: SearchHttp) -> SearchProvider:
 
 
 brave, tavily, exa, serper = map(maker_of, ("brave", "tavily", "exa", "serper"))
-ALL: list[tuple[Make, dict[str, Any]]] = [
-    (searxng, SEARXNG),
-    (brave, BRAVE),
-    (tavily, TAVILY),
-    (exa, EXA),
-    (serper, SERPER),
+ALL = [
+    pytest.param(searxng, SEARXNG, id="searxng"),
+    pytest.param(brave, BRAVE, id="brave"),
+    pytest.param(tavily, TAVILY, id="tavily"),
+    pytest.param(exa, EXA, id="exa"),
+    pytest.param(serper, SERPER, id="serper"),
 ]
 
 
