@@ -45,6 +45,10 @@ def test_of_four_cohorts_of_which_two_overlap_two_count() -> None:
     assert (found.waves, found.effective, found.may_rank) == (1, 2.0, False)
 
 
+def test_a_lower_end_is_cut_at_the_whole_stake() -> None:
+    assert overlap_interval([-0.9, 0.5], 1).low == -1.0
+
+
 @pytest.mark.parametrize("x", [[0.2], [0.1, 0.1, 0.1], [0.0, 0.0], [2e-16, 1e-16, 3e-16]])
 def test_one_cohort_or_cohorts_that_are_all_alike_have_no_interval(x: list[float]) -> None:
     found = overlap_interval(x, 1)
