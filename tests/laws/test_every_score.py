@@ -280,6 +280,23 @@ def test_whatever_all_arguments_are_the_answer_is_a_number_or_a_value_error(name
         answers(public()[name], chosen)
 
 
+FORECASTS: Sequence[tuple[Mapping[str, Any], str]] = [
+    ({"probabilities": [], "outcomes": []}, "probabilities is empty"),
+    ({"outcomes": [1]}, "lengths differ: probabilities 2, outcomes 1"),
+    ({"probabilities": [0.5, math.nan]}, r"probabilities\[1\] is nan; each must be in \[0, 1\]"),
+    ({"probabilities": [25.0, 0.5]}, r"probabilities\[0\] is 25.0"),
+    ({"probabilities": [-0.001, 0.5]}, r"probabilities\[0\] is -0.001"),
+    ({"outcomes": [0.5, 1]}, r"outcomes\[0\] is 0.5; each must be 0 or 1"),
+    ({"outcomes": [math.nan, 1]}, r"outcomes\[0\] is nan"),
+    ({"probabilities": [[0.5]]}, r"probabilities has shape \(1, 1\)"),
+    ({"probabilities": ["25%", "0.25"]}, "probabilities is not an array of numbers"),
+    ({"probabilities": MASKED}, r"probabilities\[0\] is nan; each must be in \[0, 1\]"),
+]
+BINS: Sequence[tuple[Mapping[str, Any], str]] = [
+    ({"bins": 0}, "bins is 0; it must be a whole number, 1 or more"),
+    *(({"bins": each}, f"bins is {each}") for each in (2.5, True, math.nan)),
+    ({"bins": BILLION}, "bins is 1,000,000,000; it must be at most 100,000"),
+]
 REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
     "as_of_prices": [
         ({"market_index": [0.5, 1]}, r"market_index\[0\] is 0.5; each must be a whole number"),
@@ -311,11 +328,9 @@ REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
         ({"observation_market": [2, 1]}, r"observation_market\[0\] is 2; there are 2"),
         ({"as_of": math.nan}, "as_of is nan; give seconds since 1970"),
     ],
-    "brier_score": [
-        ({"probabilities": MASKED}, r"probabilities\[0\] is nan; each must be in \[0, 1\]"),
-        ({"probabilities": ["0.5", "0.25"]}, "probabilities is not an array of numbers"),
-    ],
-    "calibration_bins": [({"bins": BILLION}, "bins is 1,000,000,000; it must be at most 100,000")],
+    "brier_score": FORECASTS,
+    "brier_skill_score": [({"reference_probabilities": [0.5]}, "probabilities 2, reference_probabilities 1")],
+    "calibration_bins": [*FORECASTS, *BINS, ({"scheme": "log"}, "no scheme 'log'; there are width, quantile")],
     "cluster_bootstrap": [({"clusters": []}, "clusters is empty"), ({"resamples": 0}, "resamples is 0")],
     "cluster_bootstrap_mean": [
         ({"values": [], "clusters": [], "weights": None}, "clusters is empty"),
@@ -341,6 +356,7 @@ REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
         ({"forecaster": [0.5, 0]}, "forecaster.* is 0.5; each must be a whole number"),
         ({"forecaster": [BILLION, 0]}, r"forecaster\[0\] is 1000000000; each must be"),
     ],
+    "expected_calibration_error": [*FORECASTS, *BINS],
     "events_needed": [({"mean": math.nan}, "mean is nan; it must be a finite number")],
     "horizon_gains": [
         ({"bets_usd": [math.nan, 1.0]}, r"bets_usd\[0\] is nan"),
@@ -352,7 +368,12 @@ REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
         ({"prices_yes_at_decision": [0.5, 1.0]}, r"prices_yes_at_decision\[1\] is 1.0; nothing can be bought"),
         ({"prices_yes_at_horizon": [0.5]}, r"shape \(2,\), which does not fit the later prices' \(1,\)"),
     ],
-    "log_score": [({"clip": "0"}, "clip is '0'; it must be a number")],
+    "log_score": [
+        ({"clip": "0"}, "clip is '0'; it must be a number"),
+        ({"clip": 0.5}, r"clip is 0.5; it must be in \[0, 0.5\)"),
+        *FORECASTS,
+    ],
+    "murphy_decomposition": [*FORECASTS, *BINS],
     "pair_verdict": [({"pair": None}, "pair is None; give a Pair")],
     "paired_difference": [
         ({"values_a": [1]}, "lengths differ: values_a 1, values_b 2"),

@@ -190,30 +190,5 @@ def test_murphys_parts_by_hand() -> None:
     assert parts.within_bin == pytest.approx((2 * 0.1**2 - 2 * 2 * 0.1 * 0.5) / 4)
 
 
-@pytest.mark.parametrize(
-    ("probabilities", "outcomes", "bins", "seen"),
-    [
-        ([], [], 10, "probabilities is empty"),
-        ([0.5, 0.5], [1], 10, "lengths differ: probabilities 2, outcomes 1"),
-        ([0.5, float("nan")], [1, 0], 10, r"probabilities\[1\] is nan; each must be in \[0, 1\]"),
-        ([float("inf")], [1], 10, r"probabilities\[0\] is inf"),
-        ([0.5], [0.5], 10, r"outcomes\[0\] is 0.5; each must be 0 or 1"),
-        ([0.5], [1], 0, "bins is 0; it must be a whole number, 1 or more"),
-        ([0.5], [1], 2.5, "bins is 2.5"),
-        ([0.5], [1], True, "bins is True"),
-        ([0.5], [1], float("nan"), "bins is nan"),
-    ],
-)
-def test_what_cannot_be_binned_is_refused(probabilities: object, outcomes: object, bins: object, seen: str) -> None:
-    for function in (calibration_bins, expected_calibration_error, murphy_decomposition):
-        with pytest.raises(ValueError, match=seen):
-            function(probabilities, outcomes, bins=bins)  # type: ignore[arg-type]  # a careless caller
-
-
-def test_an_unknown_scheme_is_named_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="no scheme 'log'; there are width, quantile"):
-        calibration_bins([0.5], [1], scheme="log")  # type: ignore[arg-type]
-
-
 def test_outcomes_may_be_truth_values_and_bins_a_number_of_numpy() -> None:
     assert expected_calibration_error([0.5, 0.5], [True, False], bins=np.int64(4)) == 0.0  # type: ignore[arg-type]
