@@ -57,24 +57,3 @@ def test_two_numbers_give_a_float_and_arrays_the_shape_they_have_together() -> N
     assert kelly_fraction(0.7, [0.4, 0.7]) == pytest.approx([0.5, 0.0])
     grid = kelly_fraction(np.full((3, 1), 0.7), np.full(2, 0.4))
     assert grid == pytest.approx(np.full((3, 2), 0.5))
-
-
-@pytest.mark.parametrize(
-    ("probability", "price", "seen"),
-    [
-        (1.5, 0.5, r"probability is 1.5; each must be in \[0, 1\]"),
-        (math.nan, 0.5, "probability is nan"),
-        ([0.5, math.inf], 0.5, r"probability\[1\] is inf"),
-        (0.5, math.nan, "price is nan"),
-        (0.5, -0.1, "price is -0.1"),
-        (0.5, 0.0, "price is 0.0; where it is not the probability it must be strictly inside"),
-        (0.5, 1, "price is 1.0; where it is not the probability it must be strictly inside"),
-        ([1.0, 0.5], 1.0, r"price\[1\] is 1.0"),
-        ([0.5, 0.5], [0.5, 0.5, 0.5], r"price has shape \(3,\), which does not fit the probability's \(2,\)"),
-        ([], 0.5, "probability is empty"),
-        ("25%", 0.5, "probability is not an array of numbers"),
-    ],
-)
-def test_what_is_no_probability_or_price_is_refused(probability: object, price: object, seen: str) -> None:
-    with pytest.raises(ValueError, match=seen):
-        kelly_fraction(probability, price)  # type: ignore[call-overload]  # what a careless caller hands over

@@ -3,7 +3,6 @@
 import itertools
 import math
 import statistics
-from collections.abc import Callable
 
 import pytest
 from hypothesis import assume, given
@@ -15,7 +14,6 @@ from predibot.scoring.metrics.risk import (
     sortino_ratio,
     value_at_risk,
     volatility,
-    win_rate,
 )
 
 RETURN = st.floats(-1, 1).map(lambda x: round(x, 6))
@@ -24,18 +22,6 @@ SOME_RETURNS = st.lists(RETURN, min_size=1, max_size=20)
 PERIODS = st.sampled_from([1.0, 52.0, 252.0, 365.0])
 RATES = st.sampled_from([0.0, 0.04])
 LEVELS = st.floats(0.01, 0.99)
-
-EVERY_FIGURE: list[Callable[[list[float]], float]] = [
-    lambda returns: volatility(returns, 365),
-    lambda returns: sharpe_ratio(returns, 365),
-    lambda returns: sortino_ratio(returns, 365),
-    win_rate,
-    value_at_risk,
-    longest_losing_run,
-]
-every_figure = pytest.mark.parametrize(
-    "figure", EVERY_FIGURE, ids=["volatility", "sharpe", "sortino", "win_rate", "value_at_risk", "losing_run"]
-)
 
 
 @given(RETURNS, PERIODS, RATES)
@@ -108,15 +94,3 @@ def test_value_at_risk_agrees_with_a_hand_made_quantile(returns: list[float], le
 def test_the_longest_losing_run_agrees_with_grouping(returns: list[float]) -> None:
     runs = [len(list(run)) for losing, run in itertools.groupby(returns, lambda one: one < 0) if losing]
     assert longest_losing_run(returns) == max(runs, default=0)
-
-
-@every_figure
-@pytest.mark.parametrize(
-    ("returns", "seen"),
-    [([], " is empty"), ([0.1, math.nan], r"\[1\] is nan"), ([0.1, math.inf], r"\[1\] is inf")],
-)
-def test_what_are_no_returns_is_refused(
-    figure: Callable[[list[float]], float], returns: list[float], seen: str
-) -> None:
-    with pytest.raises(ValueError, match=f"returns{seen}"):
-        figure(returns)
