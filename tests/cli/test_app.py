@@ -7,7 +7,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from predibot.cli.app import main, program
 from predibot.cli.ending import resume_advice, run_command
 from tests.acceptance.conftest import Predibot
 from tests.agents.chat_server import Said, chat_server, hang
+from tests.cli.alone import PROGRAM, in_a_shell
 from tests.cli.conftest import WORLD
 from tests.forked import Forked
 from tests.jobs.program import wait_until
@@ -260,29 +260,20 @@ def test_a_mistake_of_ours_still_leaves_one_document(capsys: pytest.CaptureFixtu
 
 
 def test_output_is_plain_in_a_pipe_and_whatever_the_terminal_can(decided: Predibot, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "predibot", "evaluate", "--no-track"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=60)
-    assert b"\x1b" not in done.stdout and b"Simulated world" in done.stdout
+    done = in_a_shell(f"{PROGRAM} evaluate --no-track", tmp_path, PYTHONIOENCODING="ascii", NO_COLOR="1")
+    assert (done.returncode, "\x1b" in done.stdout, "Simulated world" in done.stdout) == (0, False, True)
 
 
 def test_a_closed_stdout_ends_in_one_sentence_before_anything_is_done(tmp_path: Path) -> None:
-    line = f"{shlex.quote(sys.executable)} -m predibot decide --venue sandbox >&-"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        line, shell=True, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, timeout=60
-    )
+    done = in_a_shell(f"{PROGRAM} decide --venue sandbox >&-", tmp_path)
     assert done.returncode == 1
     assert done.stderr == "error: stdout is closed, so nothing could be shown; write >/dev/null to discard it.\n"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_closed_stderr_is_done_without(tmp_path: Path) -> None:
-    line = f"{shlex.quote(sys.executable)} -m predibot decide --venue {WORLD} --events 1 2>&-"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, timeout=60)
-    assert done.returncode == 0
-    assert b"recorded on 1 event" in done.stdout
+    done = in_a_shell(f"{PROGRAM} decide --venue {WORLD} --events 1 2>&-", tmp_path)
+    assert (done.returncode, "recorded on 1 event" in done.stdout) == (0, True)
 
 
 @pytest.mark.parametrize("short", [("-h",), ("decide", "-h"), ("runs", "void", "-h")])
@@ -294,17 +285,10 @@ def test_help_is_there_by_its_short_name_too(predibot: Predibot, short: tuple[st
 
 def test_a_shell_may_complete_commands_and_options(tmp_path: Path) -> None:
     asked = {"_PREDIBOT_COMPLETE": "complete_bash", "COMP_WORDS": "predibot decide --dry", "COMP_CWORD": "2"}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **asked}
-    command = [sys.executable, "-m", "predibot"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() == ["--dry-run"]
+    assert in_a_shell(PROGRAM, tmp_path, **asked).stdout.split() == ["--dry-run"]
     # Which shell it is for is seen by who started it.
-    by_bash = ["bash", "-c", f"{shlex.join(command)} --show-completion; exit $?"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    script = subprocess.run(
-        by_bash, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=60
-    )
-    assert "_PREDIBOT_COMPLETE=complete_bash" in script.stdout
+    by_bash = f"{PROGRAM} --show-completion; exit $?"
+    assert "_PREDIBOT_COMPLETE=complete_bash" in in_a_shell(f"bash -c {shlex.quote(by_bash)}", tmp_path).stdout
 
 
 def test_every_error_is_raised_somewhere() -> None:

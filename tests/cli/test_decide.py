@@ -75,16 +75,6 @@ def test_the_past_of_a_live_venue_is_an_error(predibot: Predibot, json: tuple[st
 
 
 @pytest.mark.parametrize(
-    ("bots", "code", "message"),
-    [("market_price,nonsense", 1, "no bot or strategy 'nonsense'"), (",", 2, "',' has no name in it"), ("", 2, "''")],
-)
-def test_bots_that_do_not_exist_are_refused(predibot: Predibot, bots: str, code: int, message: str) -> None:
-    said = predibot("decide", "--venue", WORLD, "--bots", bots)
-    assert said.code == code
-    assert message in said.err.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
     ("recipe", "message"),
     [
         ('gmae = "x"\n[[bots]]\nstrategy = "market_price"', "runs/daily.toml, line 1: unknown key 'gmae'"),

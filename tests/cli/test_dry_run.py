@@ -109,22 +109,6 @@ def test_models_of_the_command_line_play_beside_the_baselines_under_the_recipes_
     assert [bot["bot"] for bot in said.document["worst_case"]["bots"]] == ["market_price", *added]
 
 
-@pytest.mark.parametrize(
-    ("models", "message"),
-    [
-        (("open ai/x", "open-ai/x"), "a bot is named 'open-ai-x' already; give the model 'open-ai/x' a line"),
-        (("",), "'' is no name of a model; write provider/model, such as openai/gpt-5"),
-        (("m/" + "x" * 90,), "is no name of a model"),
-    ],
-)
-def test_a_model_whose_name_is_taken_or_none_is_refused(
-    predibot: Predibot, models: tuple[str, ...], message: str
-) -> None:
-    said = predibot("decide", "--venue", WORLD, "--dry-run", *(each for name in models for each in ("--model", name)))
-    assert said.code == 1
-    assert message in said.err
-
-
 def test_a_model_without_a_key_is_told_and_the_others_play(predibot: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     models = ("--model", "openai/gpt-5", "--model", "sandbox/sharp")

@@ -95,31 +95,6 @@ def test_recipe_and_bots_choose_what_is_shown(decided: Predibot) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["--bots", "nonsense"], 1, "error: no bot 'nonsense' in these runs. Valid are: market_price, random_bet"),
-        (["sandbox"], 1, "error: the ledger has no run of recipe 'sandbox'. It has runs of daily"),
-        (["dayly"], 1, "error: no recipe 'dayly'. Did you mean 'daily'?"),
-        (["--horizons", "inf"], 2, "'inf' is not a list of days"),
-        (["--horizons", ","], 2, "',' is not a list of days"),
-        (["--delay", "-1"], 2, "'-1' is not a list of days; write --delay 1,2,7"),
-        (["--by", "catgory"], 2, "no 'catgory' for --by. Did you mean 'category'? There are: bot, event"),
-        (["--sizing", "kely"], 2, "no 'kely' for --sizing. Did you mean 'kelly'? There are: flat, kelly"),
-        (["--sizing", ","], 2, "',' has no name in it; write --sizing kelly,half_kelly"),
-        (["--convention", "predibnch"], 2, "no convention 'predibnch'. Did you mean 'predibench'? There are:"),
-        (["--resamples", "99"], 2, "Invalid value for '--resamples'"),
-        (["--seed", "-1"], 2, "Invalid value for '--seed'"),
-        (["--ledger", ""], 2, "it is empty"),
-        (["--ledger", "sqlite:///none.db"], 1, "error: there is no ledger at none.db. Run `predibot decide` first"),
-    ],
-)
-def test_what_is_not_there_is_said(decided: Predibot, arguments: list[str], code: int, message: str) -> None:
-    said = decided("evaluate", *arguments)
-    assert (said.code, said.out) == (code, "")
-    assert message in said.err.splitlines()[-1]
-
-
 def test_a_document_and_a_table_are_not_both_printed(decided: Predibot) -> None:
     said = decided("evaluate", "--json", "--csv")
     assert said.code == 2
@@ -134,16 +109,3 @@ def test_the_first_day_says_when_there_will_be_results(predibot: Predibot) -> No
     assert "Nothing has settled yet; first results about 2026-01-07T12:00Z" in early
     later = predibot("evaluate", *world, "--as-of", "2026-02-05T13:00Z")
     assert "Nothing has settled" not in later.out
-
-
-@pytest.mark.parametrize("command", [("evaluate",), ("evaluate", "--no-track"), ("report",), ("track",)])
-@pytest.mark.parametrize(
-    ("venue", "message"), [("archive:/nonexistent", "no archive folder"), ("moon", "no venue 'moon'")]
-)
-def test_a_venue_that_was_asked_for_and_is_not_there_is_an_error(
-    decided: Predibot, command: tuple[str, ...], venue: str, message: str
-) -> None:
-    said = decided(*command, "--venue", venue)
-    assert said.code == 1
-    assert message in said.err.splitlines()[-1]
-    assert said.out == ""

@@ -48,16 +48,6 @@ def test_processes_decide_in_a_replay_what_threads_decide(predibot: Predibot, tm
     assert len(exports[0]) > 20
 
 
-@pytest.mark.parametrize(
-    ("executor", "message"),
-    [("treads:4", "Did you mean 'threads'?"), ("threads", "how many threads?"), ("processes:0", "from 1 to 64")],
-)
-def test_an_executor_that_is_none_is_refused(predibot: Predibot, executor: str, message: str) -> None:
-    said = predibot("decide", "--venue", "sandbox", "--executor", executor)
-    assert said.code == 1
-    assert message in said.err
-
-
 def test_steps_are_told_as_lines_where_there_is_no_terminal(predibot: Predibot, tmp_path: Path) -> None:
     (tmp_path / "agent.toml").write_text(AGENT)
     said = predibot("decide", "agent.toml", "--bots", "sharp", "-v")
@@ -92,8 +82,3 @@ def test_what_a_strategy_prints_leaves_the_document_alone(
     done = predibot_alone(tmp_path, *asked, "--json")
     assert json.loads(done.out)["totals"]["abstained"] == 2
     assert done.err.count("is it on?") == 2
-
-
-def test_both_names_of_a_rerun_at_once_are_refused(predibot: Predibot) -> None:
-    said = predibot("decide", "--rerun-traces", "a", "--replay-traces", "b")
-    assert (said.code, "leave one out" in said.err) == (2, True)

@@ -59,20 +59,6 @@ def test_canonical_rows_have_no_row_numbers_no_clock_and_no_cost(tracked: Predib
     assert not any("question" in row for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["out", "--format", "xml"], "no format 'xml'. Valid are: csv, jsonl, parquet"),
-        (["--format", "parquet"], "--format parquet is for files; name a FOLDER for them"),
-        (["--table", "bet"], "no table 'bet'. Did you mean 'bets'?"),
-    ],
-)
-def test_misuse_exits_with_2(decided: Predibot, arguments: list[str], message: str) -> None:
-    said = decided("export", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert message in said.err
-
-
 def test_a_file_in_the_place_of_the_folder_is_an_error(decided: Predibot, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
     said = decided("export", "out")

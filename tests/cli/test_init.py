@@ -32,16 +32,6 @@ def test_a_file_that_is_there_is_kept_unless_forced(predibot: Predibot, tmp_path
     assert path.read_text() != "mine"
 
 
-def test_another_ending_is_refused(predibot: Predibot) -> None:
-    assert predibot("init", "mine.txt").code == 1
-
-
-def test_where_nobody_can_be_asked_a_missing_model_is_an_error(predibot: Predibot, tmp_path: Path) -> None:
-    said = predibot("init", "--venue", "sandbox")
-    assert said.code == 1 and "add --model openai/gpt-5 for one, or --model none" in said.err
-    assert not (tmp_path / "runs").exists()
-
-
 @pytest.mark.parametrize(
     "options",
     [

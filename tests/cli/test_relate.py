@@ -1,12 +1,11 @@
 """`predibot relate`: the events that move with one, from a ledger and from an archive."""
 
-from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import Predibot, said_here
+from tests.acceptance.conftest import Predibot
 from tests.jobs.relatedness.related_world import play, write_related
 
 AS_OF = ("--as-of", "2026-05-24T19:30Z")
@@ -77,11 +76,6 @@ def test_an_event_that_is_not_known_is_named(related: Predibot) -> None:
     said = related("relate", "44", *AS_OF)
     assert said.code == 1
     assert "error: no market of an event '44' is known at that instant. Did you mean" in said.err
-
-
-def test_a_folder_without_a_ledger_says_so(tmp_path: Path) -> None:
-    with chdir(tmp_path):
-        assert said_here("relate", "1").code == 1
 
 
 def test_clusters_are_in_the_document_where_related_ones_are_asked_for(related: Predibot) -> None:

@@ -25,7 +25,6 @@ def test_recipe_and_bots_choose_what_is_shown(decided: Predibot) -> None:
     assert said in decided("report").out.splitlines()
     document = decided("report", "daily", "--bots", "market_price", "--json").document
     assert ([card["bot"] for card in document["bots"]], len(document["runs"])) == (["market_price"], 1)
-    assert decided("report", "--bots", "nobody").code == 1
 
 
 def test_csv_is_that_of_an_evaluation_without_the_runs(decided: Predibot) -> None:
@@ -34,13 +33,6 @@ def test_csv_is_that_of_an_evaluation_without_the_runs(decided: Predibot) -> Non
     assert printed.out == decided("evaluate", "--no-track", "--csv").out
     assert printed.out.startswith("bot,decisions,")
     assert (printed.code, decided("report", "--csv", "--json").code) == (0, 2)
-
-
-@pytest.mark.parametrize("command", ["report", "evaluate"])
-def test_csv_and_the_worst_decisions_are_not_both_printed(decided: Predibot, command: str) -> None:
-    said = decided(command, "--csv", "--worst", "3")
-    assert (said.code, said.out) == (2, "")
-    assert "--csv is one table of scores; ask for --worst without it, or with --json" in said.err
 
 
 def test_csv_of_a_table_is_that_table(decided: Predibot) -> None:

@@ -167,7 +167,3 @@ def test_the_ledger_stays_as_it_is(predibot: Predibot, tmp_path: Path, run: str)
     before = predibot("export", "--canonical").out
     assert "6 of 6 decisions are the same again" in predibot("decide", "--rerun-traces", run).out
     assert predibot("export", "--canonical").out == before
-
-
-def test_a_run_that_is_not_there_is_said(decided: Predibot) -> None:
-    assert "no run holds the key 'nothing'" in decided("decide", "--rerun-traces", "nothing").err

@@ -24,8 +24,6 @@ def test_runs_are_listed(decided: Predibot) -> None:
     screen = decided("runs", number).out
     assert f"Run {number}: {KEY}\n" in screen and first["title"][:40] in screen
     assert f"`predibot report --event {first['number']}` shows the first event" in screen
-    assert "there is no run '99' in this ledger. `predibot runs` lists them" in decided("runs", "99").err
-    assert f"Did you mean '{KEY}'?" in decided("runs", KEY.replace("daily", "dayly")).err
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -38,26 +36,6 @@ def test_a_void_run_is_kept_on_record_and_its_slot_is_free(decided: Predibot, be
     old, new = decided("runs", "--json").document["runs"]
     assert (old["void_reason"], new["void_reason"]) == ("a slip", None)
     assert decided("evaluate", "--no-track", "--json").document["bots"][0]["decisions"] == 5
-
-
-def test_options_before_void_choose_the_ledger(decided: Predibot) -> None:
-    said = decided("runs", "--ledger", "sqlite:///other.db", "void", KEY, "--reason", "x")
-    assert said.code == 1
-    assert "no ledger at other.db" in said.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ((KEY, "--reason", " "), 1, "error: a run is voided for a reason"),
-        (("daily@nowhere", "--reason", "x"), 1, f"error: no run holds the key 'daily@nowhere'. The latest are: {KEY}"),
-        ((KEY,), 2, "error: Missing option '--reason'. See `predibot runs void --help`"),
-    ],
-)
-def test_what_cannot_be_voided_is_said(decided: Predibot, arguments: tuple[str, ...], code: int, message: str) -> None:
-    said = decided("runs", "void", *arguments)
-    assert said.code == code
-    assert message in said.err
 
 
 def test_an_address_that_cannot_be_read_ends_in_one_sentence(predibot: Predibot) -> None:

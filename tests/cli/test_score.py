@@ -2,11 +2,8 @@
 
 import csv
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Predibot
+from tests.cli.alone import PROGRAM, in_a_shell
 from tests.soaks import one_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,9 +99,8 @@ def test_hostile_names_do_nothing_to_a_screen(predibot: Predibot) -> None:
 
 
 def test_a_file_may_come_from_a_pipe(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "predibot", "score", "-", *QUICK, "--json"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, input=GOOD.encode(), capture_output=True, timeout=60)
+    (tmp_path / "f.csv").write_text(GOOD)
+    done = in_a_shell(f"cat f.csv | {PROGRAM} score - {shlex.join(QUICK)} --json", tmp_path)
     assert done.returncode == 0 and list(_bots(json.loads(done.stdout))) == ["ann", "bob", "market"]
 
 
@@ -130,33 +127,6 @@ def test_a_figure_without_a_value_is_a_dash_and_null(predibot: Predibot) -> None
     assert predibot("score", "--equity", "e.csv", "--json").document["sharpe"] is None
     lines = predibot("score", "--equity", "e.csv").out.splitlines()
     assert next(line for line in lines if line.startswith("Sharpe")).split() == ["Sharpe", "ratio", "–"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["none.csv"], 1, "error: no file 'none.csv'. Name a CSV, JSON or Parquet file, or - for standard input"),
-        (["."], 1, "error: '.' is a folder. Name a file in it"),
-        (["f.csv", "--equity"], 1, "error: f.csv has no column date, value. It has 'forecaster', 'question'"),
-        ([], 2, "Missing argument 'FILE...'"),
-        (["f.csv", "--pool", "medain"], 2, "no 'medain' for --pool. Did you mean 'median'?"),
-        (["f.csv", "--pool", "mean", "--extremize", "nan"], 2, "--extremize is nan; it must be above zero"),
-        (["f.csv", "--extremize", "2"], 2, "--extremize is of pools; say which with --pool"),
-        (["f.csv", "--format", "xml"], 2, "no 'xml' for --format"),
-        (["f.csv", "--risk-free-rate", "0.04"], 2, "--risk-free-rate is for --equity"),
-        (["f.csv", "--equity", "--pool", "mean"], 2, "--pool is for forecasts, not for --equity"),
-        (["f.csv", "--equity", "--periods-per-year", "0"], 2, "--periods-per-year is 0.0; it must be above zero"),
-        (["f.csv", "--equity", "--risk-free-rate", "inf"], 2, "--risk-free-rate is inf; write 0.04 for 4 %"),
-        (["f.csv", "--equity", "--convention", "mine"], 2, "no convention 'mine'"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_line(
-    predibot: Predibot, arguments: list[str], code: int, message: str
-) -> None:
-    Path("f.csv").write_text(GOOD)
-    said = predibot("score", *arguments)
-    assert (said.code, said.out, said.err.count("\n")) == (code, "", 1)
-    assert message in said.err
 
 
 def test_a_screen_shows_fifty_rows_of_a_table_and_says_how_to_see_all(predibot: Predibot, tmp_path: Path) -> None:
@@ -223,20 +193,6 @@ def test_two_forecasters_are_compared_in_one_line(predibot: Predibot, text: str,
     # Who is named first changes the order of words, and nothing else.
     assert document["comparison"]["better"] == ("a" if "beats" in said else None)
     assert document["bad_rows"] == []
-
-
-def test_a_comparison_that_makes_no_sense_is_refused(predibot: Predibot) -> None:
-    Path("f.csv").write_text(GOOD)
-    for arguments, code, message in (
-        (("--compare", "ann", "bo"), 1, "f.csv has no forecaster 'bo'. Did you mean 'bob'?"),
-        (("--compare", "ann", "ann"), 1, "'ann' cannot be compared with itself. Name two forecasters"),
-        (("--compare", "ann", "bob", "--csv"), 2, "--compare says one line and --csv prints a table; ask for one"),
-        (("--columns", "a"), 2, "'a' names no column once; write --columns p_gpt=probability,y=outcome"),
-        (("--equity", "--wide"), 2, "--wide is for forecasts, not for --equity"),
-    ):
-        shown = predibot("score", "f.csv", *arguments)
-        assert (shown.code, shown.out) == (code, "")
-        assert message in shown.err
 
 
 @pytest.mark.parametrize(

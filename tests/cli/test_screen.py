@@ -96,22 +96,6 @@ def test_the_worst_decisions_are_listed_with_what_was_asked_and_why(played: Pred
         assert "price {}, forecast {}".format(*prices) in said.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--explain", "--table", "pairs"], "--explain is of the leaderboard, and each --table has its words below it"),
-        (["--full", "--table", "pairs"], "--full prints every table, --table one; ask for one of both"),
-        (["--table", "pair"], "no 'pair' for --table. Did you mean 'pairs'? There are: forecasts, returns"),
-        (["--worst", "0"], "Invalid value for '--worst'"),
-        (["--worst", "3", "--csv"], "--csv is one table of scores; ask for --worst without it, or with --json"),
-    ],
-)
-def test_what_cannot_be_shown_is_said(played: Predibot, arguments: list[str], message: str) -> None:
-    said = played(*EVALUATE, *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert message in said.err
-
-
 _BASELINE = ("--bots", "market_price", "--events", "1", "--ledger", "sqlite:///bars.db")
 
 

@@ -103,25 +103,10 @@ def test_a_trace_that_is_gone_is_named_and_left_out_of_the_sums(agent: Predibot,
     assert "left out: there is no trace" in agent("trace", "--cost").out
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [("nonsense", "names no decision"), ("a/b/c", "there is no decision"), ("abcdef", "no decision of this ledger")],
-)
-def test_what_is_not_there_is_said(decided: Predibot, asked: str, message: str) -> None:
-    said = decided("trace", asked)
-    assert said.code == 1
-    assert message in said.err
-
-
 def test_a_bot_without_a_model_has_no_trace(decided: Predibot) -> None:
     event = decided("decide", "--venue", WORLD, "--events", "3", "--json").document["selected"][0]["event_id"]
     run = decided("runs", "--json").document["runs"][0]["key"]
     assert "has no trace" in decided("trace", f"{run}/market_price/{event}").err
-
-
-@pytest.mark.parametrize("arguments", [("--otlp", "http://127.0.0.1:9"), ("abcdef", "--cost")])
-def test_one_decision_or_the_cost_of_all_is_asked_for(predibot: Predibot, arguments: tuple[str, ...]) -> None:
-    assert predibot("trace", *arguments).code == 2
 
 
 FORGED = {

@@ -2,8 +2,8 @@
 
 import json
 import os
+import shlex
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -19,6 +19,7 @@ from predibot.ledger.store import Store
 from predibot.plugins.venues import url_names
 from predibot.trust import HARMLESS, Folder
 from tests.acceptance.conftest import Predibot, own_plugins
+from tests.cli.alone import in_a_shell
 from tests.operator import set_up
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -335,10 +336,10 @@ def test_no_module_of_the_current_folder_is_imported_by_workers(tmp_path: Path) 
     (tmp_path / "r.toml").write_text(f'venue = "sandbox:events=4"\n{BOT}')
     for name in ("multiprocessing", "pickle", "httpx"):
         (tmp_path / f"{name}.py").write_text(f'open("{name}-ran", "w")\n')
-    program = [sys.executable, "-c", "import sys; sys.path.remove(''); from predibot.cli import main; main()"]
-    asked = ("decide", "r.toml", "--executor", "processes:1", "--events", "1", "--json")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([*program, *asked], cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+    program = shlex.join(
+        [sys.executable, "-c", "import sys; sys.path.remove(''); from predibot.cli import main; main()"]
+    )
+    done = in_a_shell(f"{program} decide r.toml --executor processes:1 --events 1 --json", tmp_path)
     assert json.loads(done.stdout)["totals"]["recorded"] == 1, done.stderr
     assert not list(tmp_path.glob("*-ran"))
 

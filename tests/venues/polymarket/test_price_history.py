@@ -58,12 +58,6 @@ def test_a_long_range_is_read_in_windows_and_put_together() -> None:
     assert {request.url.params["market"] for request in asked.requests} == {"123"}
 
 
-def test_the_start_is_left_out_and_the_end_is_taken() -> None:
-    points = hourly(10)
-    path = path_of(clob_of(points), points[2][0], points[6][0])
-    assert [(point.at, point.price) for point in path.points] == points[3:7]
-
-
 @pytest.mark.parametrize("until", [NOW - timedelta(days=5), NOW - timedelta(minutes=2), NOW, NOW + timedelta(days=1)])
 def test_the_appended_point_of_now_is_never_taken(until: datetime) -> None:
     path = path_of(clob_of(hourly(240)), NOW - timedelta(days=9), until)
@@ -79,13 +73,14 @@ def test_the_appended_point_is_no_history_so_a_settled_market_is_asked_in_steps_
     assert [request.url.params["fidelity"] for request in asked.requests] == ["60"] * 3 + ["720"] * 3
 
 
-def test_of_two_points_at_one_time_the_last_counts() -> None:
+def test_the_start_is_left_out_the_end_is_taken_and_of_two_points_at_one_time_the_last_counts() -> None:
+    points = hourly(10)
+    again = [(points[5][0], 0.9)]
+    path = path_of(clob_of([*points, *again]), points[2][0], points[6][0])
+    assert [(point.at, point.price) for point in path.points] == [*points[3:5], *again, points[6]]
     at = seconds(NOW) - 7_200
-    path = path_of(
-        lambda request: {"history": [{"t": at, "p": 0.1}, {"t": str(at), "p": "0.2"}]},
-        datetime(2026, 2, 10, tzinfo=UTC),
-        NOW,
-    )
+    history = {"history": [{"t": at, "p": 0.1}, {"t": str(at), "p": "0.2"}]}
+    path = path_of(lambda request: history, NOW - timedelta(days=3), NOW)
     assert [point.price for point in path.points] == [0.2]
 
 
@@ -103,9 +98,7 @@ def test_a_market_without_a_token_has_no_prices_and_asks_nothing() -> None:
     assert asked.requests == []
     with pytest.raises(UsageError, match="not a token id"):
         venue.raw_history("123:YES", NOW - timedelta(days=1), NOW)
-
-
-def test_a_token_the_clob_does_not_know_yet_has_no_prices() -> None:
+    # One that the CLOB does not know yet has none either.
     assert path_of(lambda request: httpx.Response(404), NOW - timedelta(days=1), NOW).points == ()
 
 

@@ -159,21 +159,19 @@ def test_actions_by_hand_stay_and_a_contradiction_is_said(tmp_path: Path) -> Non
     assert (tmp_path / "actions.csv").read_text() == by_hand
 
 
-def test_a_stock_that_says_no_more_is_said_to_be_quiet(tmp_path: Path) -> None:
-    provider = Scripted([day(on) for on in weekdays(SINCE, date(2026, 1, 9))])
-    said = recorded(tmp_path, provider, datetime(2026, 1, 30, 22, tzinfo=UTC))
-    assert said.rows == 5
-    assert (
-        "no price is stated after 2026-01-09; if it was delisted, write a row of that into actions.csv" in said.notes[0]
+def test_a_stock_that_says_no_more_is_said_to_be_quiet_until_its_delisting_is_written_down(tmp_path: Path) -> None:
+    provider, later = (
+        Scripted([day(on) for on in weekdays(SINCE, date(2026, 1, 9))]),
+        datetime(2026, 1, 30, 22, tzinfo=UTC),
     )
-
-
-def test_nothing_is_asked_of_a_stock_whose_delisting_is_written_down(tmp_path: Path) -> None:
-    provider = Scripted([day(on) for on in weekdays(SINCE, date(2026, 1, 9))])
-    recorded(tmp_path, provider)
+    said = recorded(tmp_path, provider, later)
+    assert said.rows == 5
+    quiet = "no price is stated after 2026-01-09; if it was delisted, write a row of that into actions.csv"
+    assert quiet in said.notes[0]
     (tmp_path / "actions.csv").write_text("date,ticker,action,value\n2026-01-12,KO,delisting,101\n")
-    assert recorded(tmp_path, provider, datetime(2026, 1, 30, 22, tzinfo=UTC)) == RecordingResult()
-    assert len(provider.asked) == 1
+    asked = len(provider.asked)
+    assert recorded(tmp_path, provider, later + timedelta(days=3)) == RecordingResult()
+    assert len(provider.asked) == asked
 
 
 def test_a_day_that_most_others_have_is_missed(tmp_path: Path) -> None:
