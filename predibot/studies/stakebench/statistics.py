@@ -31,11 +31,8 @@ NUMBERS = ("length", "written", "volume", "days left")
 class _Platform:
     """The counts of a platform; lists have an element for each comment."""
 
-    markets: Counter[str] = field(default_factory=Counter)
-    """Comments by market."""
-    written: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Comments by market and writer."""
     writers: list[tuple[str, str]] = field(default_factory=list)
+    """Market and writer."""
     lengths: list[int] = field(default_factory=list)
     volumes: list[float] = field(default_factory=list)
     days_left: list[float] = field(default_factory=list)
@@ -51,8 +48,6 @@ class _Platform:
     priced: int = 0
 
     def add(self, row: LabelledComment) -> None:
-        self.markets[row.market] += 1
-        self.written[row.market, row.user] += 1
         self.writers.append((row.market, row.user))
         self.lengths.append(len(row.text))
         self.volumes.append(row.volume)
@@ -87,11 +82,11 @@ def describe(rows: Rows) -> tuple[StudyTable, ...]:
 def _platform(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
     n = len(of.lengths)
     if n:
-        users = len({user for _, user in of.written})
-        middle = (round(median(of.lengths)), round(median(of.markets.values())))
+        markets, users = Counter(market for market, _ in of.writers), len({user for _, user in of.writers})
+        middle = (round(median(of.lengths)), round(median(markets.values())))
         counts = (sum(of.holds), of.actions, of.windows)
         shares = (sum(of.holds) / n, of.priced / n)
-        yield (name, n, len(of.once), len(of.markets), users, min(of.months), max(of.months), *middle, *shares, *counts)
+        yield (name, n, len(of.once), len(markets), users, min(of.months), max(of.months), *middle, *shares, *counts)
 
 
 def _lengths(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
@@ -119,7 +114,8 @@ def _topics(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
 def _coverage(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
     if not any(of.holds) or all(of.holds):
         return
-    values: Sequence[Sequence[float]] = (of.lengths, [of.written[who] for who in of.writers], of.volumes, of.days_left)
+    written = Counter(of.writers)
+    values: Sequence[Sequence[float]] = (of.lengths, [written[who] for who in of.writers], of.volumes, of.days_left)
     for what, numbers in zip(NUMBERS, values, strict=True):
         yield (name, what, *coverage_bias(numbers, of.holds))
     yield (name, "topic", None, None, None, independence_p_value(of.holds, of.topics))

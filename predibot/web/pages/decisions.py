@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args
 
 from markupsafe import escape
@@ -187,18 +187,6 @@ _MOST_LINE_BYTES = 4_000_000
 _MOST_FIELDS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class StepView:
-    """A step as a page shows it."""
-
-    number: int
-    """From 1."""
-    kind: str
-    fields: tuple[tuple[str, str], ...]
-    """Name and text of each; the text may be cut."""
-    is_cut: bool
-
-
 def _trace_context(
     cache: LedgerCache, digest: str | None, turn: int, step: int, find: str, only: int
 ) -> dict[str, Any]:
@@ -224,7 +212,8 @@ def _trace_context(
         return {**shown, "in_trace": 0, "missing": str(error)}
 
 
-def _steps(trace: TraceLines, numbers: Any) -> Iterator[StepView]:
+def _steps(trace: TraceLines, numbers: Any) -> Iterator[dict[str, Any]]:
+    """Yield what the template shows of steps: the number from 1, and name and text of each field, which may be cut."""
     each_bytes = _PAGE_BYTES // max(1, len(numbers))
     field_bytes = _FIELD_BYTES if len(numbers) > 1 else _PAGE_BYTES
     read = trace.read(numbers, _MOST_LINE_BYTES)
@@ -242,7 +231,8 @@ def _steps(trace: TraceLines, numbers: Any) -> Iterator[StepView]:
                 break
             fields.append((named, cut))
         kind = row.get("kind")
-        yield StepView(number + 1, kind if isinstance(kind, str) else "step", tuple(fields), is_cut)
+        shown = {"number": number + 1, "kind": kind if isinstance(kind, str) else "step"}
+        yield {**shown, "fields": fields, "is_cut": is_cut}
 
 
 def _parse_row(text: bytes, length: int) -> Mapping[str, Any]:
