@@ -1,6 +1,6 @@
 """Consistency: how alike a bot answers when it is asked the same again."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, Self
@@ -38,19 +38,18 @@ class Consistency:
     """The standard deviation of two such bets: the root of half their mean squared difference."""
 
     @classmethod
-    def of(cls, bot: str, between: Between, pairs: "_Pairs", uncertainty: Uncertainty) -> Self:
-        """Return the consistency over one pair or more."""
-        apart, bets = np.abs(np.diff(pairs.probability, axis=0)[0]), pairs.bet_usd
-        alike = (np.sign(bets[0]) == np.sign(bets[1])).astype(np.float64)
-        difference = estimate_share(apart, pairs.cluster, uncertainty)
+    def of(cls, bot: str, between: Between, one: "_Answers", other: "_Answers", uncertainty: Uncertainty) -> Self:
+        """Return the consistency over one pair or more, of the first answer of each and the second."""
+        alike = (np.sign(one.bet_usd) == np.sign(other.bet_usd)).astype(np.float64)
+        difference = estimate_share(np.abs(other.probability - one.probability), one.cluster, uncertainty)
         return cls(
             bot,
             between,
             difference.n,
             difference.clusters,
             difference,
-            estimate_share(alike, pairs.cluster, uncertainty),
-            float(np.sqrt(np.mean((bets[0] - bets[1]) ** 2) / 2.0)),
+            estimate_share(alike, one.cluster, uncertainty),
+            float(np.sqrt(np.mean((one.bet_usd - other.bet_usd) ** 2) / 2.0)),
         )
 
 
@@ -65,14 +64,10 @@ def consistency_of(record: TrackRecord, uncertainty: Uncertainty) -> tuple[Consi
     found = []
     for row, bot in enumerate(record.bots):
         own = rows.only(rows.bot == row)
-        ways: tuple[tuple[Between, list[_Pairs]], ...] = (
-            ("replicates", list(_between_replicates(own))),
-            ("days", list(_between_days(own))),
-        )
-        for between, parts in ways:
-            pairs = _Pairs.joined(parts)
-            if pairs.cluster.size:
-                found.append(Consistency.of(bot, between, pairs, uncertainty))
+        pairs: Mapping[Between, Ints] = {"replicates": _between_replicates(own), "days": _between_days(own)}
+        for between, (one, other) in pairs.items():
+            if one.size:
+                found.append(Consistency.of(bot, between, own.only(one), own.only(other), uncertainty))
     return tuple(found)
 
 
@@ -115,43 +110,26 @@ class _Answers:
         return type(self)(*(getattr(self, name)[kept] for name in self.__slots__))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
-    """Both answers of each pair, (2, n), and its cluster, (n,)."""
-
-    probability: Floats
-    bet_usd: Floats
-    cluster: Ints
-
-    @classmethod
-    def of(cls, rows: _Answers, one: Ints, other: Ints) -> Self:
-        both = np.stack([one, other])
-        return cls(rows.probability[both], rows.bet_usd[both], rows.cluster[one])
-
-    @classmethod
-    def joined(cls, parts: list[Self]) -> Self:
-        nothing = cls(np.zeros((2, 0)), np.zeros((2, 0)), np.zeros(0, dtype=np.int64))
-        named = ("probability", "bet_usd", "cluster")
-        return cls(*(np.concatenate([getattr(each, name) for each in (nothing, *parts)], axis=-1) for name in named))
-
-
-def _between_replicates(rows: _Answers) -> Iterator[_Pairs]:
+def _between_replicates(rows: _Answers) -> Ints:
+    """Return both answers of each pair, (2, n), as numbers of rows."""
     slot = np.unique(rows.slot, return_inverse=True)[1]
     question = rows.market * (slot.max(initial=0) + 1) + slot
     of_each = [np.flatnonzero(rows.replicate == number) for number in np.unique(rows.replicate[rows.replicate > 0])]
+    pairs = [np.zeros((2, 0), dtype=np.int64)]
     for one, other in combinations(of_each, 2):
         _, first, second = np.intersect1d(question[one], question[other], assume_unique=True, return_indices=True)
-        yield _Pairs.of(rows, one[first], other[second])
+        pairs.append(np.stack([one[first], other[second]]))
+    return np.concatenate(pairs, axis=1)
 
 
-def _between_days(rows: _Answers) -> Iterator[_Pairs]:
+def _between_days(rows: _Answers) -> Ints:
+    """Return the same of days."""
     order = np.lexsort((rows.slot, rows.market, rows.replicate))
     one, other = order[:-1], order[1:]
     again = (rows.market[one] == rows.market[other]) & (rows.replicate[one] == rows.replicate[other])
     later = rows.day[one] < rows.day[other]
     same = np.abs(rows.price_yes[one] - rows.price_yes[other]) <= UNCHANGED_PRICE + LEAST_MOVE
-    kept = again & later & same
-    yield _Pairs.of(rows, one[kept], other[kept])
+    return np.stack([one, other])[:, again & later & same]
 
 
 def estimate_share(values: Floats, clusters: Ints, uncertainty: Uncertainty) -> Estimate:
