@@ -64,14 +64,6 @@ def test_a_difference_is_the_bootstrap_of_the_decisions_differences(record: Trac
         assert (each.difference.low, each.difference.n) == (expected.low, expected.n)
 
 
-def test_contaminated_decisions_are_in_no_counterfactual() -> None:
-    bet = Bet(0, 1.0, 0.5, 0.9)
-    seen = [Seen(0, 1, 0.8), Seen(0, 2, 0.8)]
-    record = record_of([Made(bets=(bet,), knowledge="contaminated")], seen=seen, as_of=9)
-    for found in (*late(record, 1).values(), *again(record, "kelly").values()):
-        assert found.difference is None
-
-
 def test_forecasts_bet_by_kelly_by_hand() -> None:
     record = record_of([Made(bets=(Bet(0, -1.0, 0.5, 0.75),))], seen=[Seen(0, 1, 0.6)], as_of=9)
     found = again(record, "kelly")["bot", "kelly", "1"]

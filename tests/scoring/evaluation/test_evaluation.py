@@ -208,8 +208,15 @@ def test_contaminated_decisions_are_counted_and_in_no_score(record: TrackRecord,
     for card in found.cards:
         assert (card.decisions, card.contaminated, card.forecasts) == (64, 2, 124)
     assert max(pair.clusters for pair in found.pairs) == 31
-    kept = record.only(record.scored_mask())
-    assert evaluation_of(kept, AS_OF, ASKED).pairs == found.pairs
+    kept = evaluation_of(record.only(record.scored_mask()), AS_OF, ASKED)
+    assert kept.pairs == found.pairs
+    means = [[each.mean_return for each in (*one.delays, *one.sizings)] for one in (kept, found)]
+    assert means[0] == pytest.approx(means[1])
+    values = [
+        [(each.n, each.n_quote, each.n_net, each.n_drift) for card in one.cards for each in card.horizons.values()]
+        for one in (kept, found)
+    ]
+    assert values[0] == values[1]
 
 
 def test_what_is_not_wanted_is_empty_and_all_else_the_same(record: TrackRecord, found: Evaluation) -> None:

@@ -200,12 +200,6 @@ def test_who_leaves_out_a_market_does_not_choose_the_baseline() -> None:
     assert series_of(record)["market_mean_return"].values.tolist() == pytest.approx([(0.2 - 0.5) / 2])
 
 
-def test_contaminated_decisions_are_in_no_series() -> None:
-    known = Bet(0, 1.0, 0.5, 0.7, bid=0.48, ask=0.52)
-    record = record_of([Made(bets=(known,), knowledge="contaminated")], seen=[Seen(0, 1, 0.6)], as_of=2)
-    assert {name: each.values.size for name, each in series_of(record).items()} == dict.fromkeys(series_of(record), 0)
-
-
 def test_each_bot_has_its_own_values_in_the_order_of_the_rows() -> None:
     made = [Made(bot, event=event, bets=(Bet(event, 1.0, 0.5),)) for event, bot in enumerate("baabc")]
     record = record_of(made, seen=[Seen(m, 1, 0.5 + m / 20) for m in range(4)], as_of=2, bots=("a", "b", "c"))

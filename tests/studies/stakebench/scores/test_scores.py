@@ -68,21 +68,6 @@ def test_splits_weigh_the_same_however_many_comments_they_have() -> None:
     assert marks.over_all() == 0.9
 
 
-def test_an_unreadable_answer_is_a_miss_and_no_side() -> None:
-    assert accuracy_marks([REFUSED, 1], [1, 1]).over_all() == 0.5
-    assert directed_marks([REFUSED, 1], [1, 1]).over_all() == 1.0
-
-
-def test_an_interval_over_markets_is_wider_where_comments_of_a_market_are_alike() -> None:
-    rng = np.random.default_rng(1)
-    market = np.repeat(np.arange(40), 25)
-    alike, apart = rng.integers(0, 2, 40)[market], rng.integers(0, 2, 1000)
-    widths = [macro_estimate(accuracy_marks(each, np.ones(1000)), market % 2, market).width for each in (alike, apart)]
-    assert widths[0] is not None
-    assert widths[1] is not None
-    assert widths[0] > 3 * widths[1]
-
-
 def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     covered = 0
     for seed in range(200):
