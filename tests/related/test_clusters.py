@@ -58,6 +58,11 @@ def test_unrelated_events_with_equal_texts_and_tags_never_become_one() -> None:
         assert sizes_of(cluster_events(beliefs)) == (1,) * 80
 
 
+def test_noise_alone_joins_nobody() -> None:
+    logits = logits_in_groups(np.random.default_rng(0), groups_of(80, 16), shared=0)
+    assert sizes_of(cluster_events(from_logits(logits, texts=["rain"] * 80, tags=[["t"]] * 80))) == (1,) * 80
+
+
 def test_clusters_are_the_same_in_any_order_of_the_markets() -> None:
     beliefs, _ = world(5, related=True)
     order = np.random.default_rng(0).permutation(beliefs.n)
