@@ -120,18 +120,6 @@ def test_every_event_and_slot_counts_once_and_not_every_event() -> None:
     assert (found.n, found.clusters) == (4, 2)
 
 
-def test_two_recipes_that_ask_the_same_at_one_slot_are_one() -> None:
-    made = [Made(bets=(Bet(0, 1.0, 0.5, said),)) for said in (0.9, 0.5)]
-    found = score(record_of(made, paid={0: Paid(5, 1.0)}, as_of=6))
-    assert (found.n, found.edge) == (1, pytest.approx(0.12))
-
-
-def test_decisions_that_are_not_scored_count_nowhere() -> None:
-    made = [Made(bets=(Bet(0, 1.0, 0.5, 0.9),), knowledge="contaminated"), Made(at=9, bets=(Bet(0, 1.0, 0.5, 0.9),))]
-    found = score(record_of(made, paid={0: Paid(5, 1.0)}, as_of=6))
-    assert (found.edge, found.n, found.asked) == (None, 0, 0)
-
-
 def test_where_nothing_has_a_price_yet_there_are_pairs_without_a_value() -> None:
     made = [Made(bot, bets=(Bet(0, 1.0, 0.5, 0.9),)) for bot in ("a", "b")]
     (pair,) = edge_pairs(record_of(made, as_of=6), FEW)
