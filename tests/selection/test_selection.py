@@ -78,8 +78,12 @@ def test_an_end_in_the_past_is_played_only_where_the_recipe_says_so_and_no_end_a
 
 def test_the_first_rule_an_event_fails_is_the_reason_in_the_order_of_the_rules() -> None:
     rules = SelectionRules(crypto=WORDS, include=("Sports",), per_category=1)
-    worst: dict[str, object] = {"title": "Bitcoin?", "closes_at": NOW, "volume_24h": 0.0}
+    worst: dict[str, object] = {"title": "Bitcoin?", "closes_at": None, "volume_24h": 0.0, "closed": True}
+    worst["markets"] = [market(closed=True)]
     steps: list[tuple[str, dict[str, object]]] = [
+        ("unusable markets", {"markets": []}),
+        ("open", {"closed": False}),
+        ("ends_within_days", {"closes_at": NOW}),
         ("min_hours_left", {"closes_at": NOW + DAY}),
         ("exclude", {"title": "Who wins?"}),
         ("include", {"tags": ["Sports"]}),
@@ -167,14 +171,6 @@ def test_an_event_traded_too_little_is_passed_over_and_an_unknown_volume_is_not(
     assert select([event(volume_24h=None)], RULES, NOW).selected
     only = passed_over(event(volume_24h=999.99))
     assert (only.rule, only.reason) == ("min_volume_24h_usd", "$999.99 traded in 24 h, below $1,000.00")
-
-
-def test_the_first_rule_an_event_fails_is_its_reason() -> None:
-    wrong = {"closes_at": None, "title": "Bitcoin?", "volume_24h": 0.0}
-    assert passed_over(event(**wrong, closed=True, markets=[market(closed=True)])).rule == "unusable markets"  # type: ignore[arg-type]  # all of them fit
-    assert passed_over(event(closes_at=None, title="Bitcoin?", volume_24h=0.0, closed=True)).rule == "open"
-    assert passed_over(event(closes_at=None, title="Bitcoin?", volume_24h=0.0)).rule == "ends_within_days"
-    assert passed_over(event(title="Bitcoin?", volume_24h=0.0)).rule == "exclude"
 
 
 def test_events_are_ranked_by_the_week_unknown_last_and_ties_by_id_as_text() -> None:
