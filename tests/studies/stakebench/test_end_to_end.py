@@ -273,16 +273,16 @@ def test_another_data_set_is_another_run_and_the_same_is_the_same(texts: Path, t
     assert done_here(*asked(LEDGER, "--bots", "majority")).document["run"]["key"] == first
 
 
-def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(texts: Path) -> None:
+def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(few_texts: Path) -> None:
     with reading(Silent) as server:
-        Path("texts.toml").write_text(RECIPE.format(folder=texts, url=server.base_url, seed=7))
+        Path("texts.toml").write_text(RECIPE.format(folder=few_texts, url=server.base_url, seed=7))
         assert said_here(*asked(LEDGER)).code == 3
     tables = ("tables", "stakebench", "--full", "--json", "--ledger", LEDGER)
     after = done_here(*tables).document
     with closing(sqlite3.connect("ledger.db")) as connection, connection:
         # As predibot stored such decisions before.
         written = "UPDATE decisions SET status = 'abstained', reason_kind = 'bot' WHERE reason_kind = 'answer'"
-        assert connection.execute(written).rowcount > 5
+        assert connection.execute(written).rowcount > 2
     assert done_here(*tables).document == after
     assert not after["notes"]
 
@@ -316,9 +316,9 @@ def test_a_model_that_abstains_is_neutral_where_that_is_a_label(whole: Whole) ->
     ]
 
 
-def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(texts: Path) -> None:
+def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(few_texts: Path) -> None:
     with reading(Wording) as server:
-        recipe = RECIPE.format(folder=texts, url=server.base_url, seed=7)
+        recipe = RECIPE.format(folder=few_texts, url=server.base_url, seed=7)
         head, first, _ = recipe.split("[[bots]]")
         worded = first.replace('"reader"', '"worded"').replace("openai/reader", "openai/worded")
         Path("texts.toml").write_text(f"{head}[[bots]]{first}[[bots]]{worded}")
