@@ -6,10 +6,10 @@ import socketserver
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from typing import Any
+from typing import Any, TypeVar
 
 USAGE = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}
 JSON = "application/json"
@@ -36,7 +36,7 @@ class Asked:
 
 
 class ChatServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """Says one thing after the other, the last one for ever; thread-safe."""
+    """Says one thing after the other, the last one for ever, and `yes` without a script; thread-safe."""
 
     daemon_threads = True
     block_on_close = False
@@ -44,9 +44,9 @@ class ChatServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     says_of_models = False
     """Whether it has a page for each model; else 404 is answered there, and no request noted."""
 
-    def __init__(self, script: Sequence[Said]) -> None:
+    def __init__(self, script: Sequence[Said] = ()) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.script = list(script)
+        self.script = list(script) or [completion()]
         self.asked: list[Asked] = []
         self.lock = threading.Lock()
 
@@ -91,9 +91,18 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+def chat_server(*script: Said) -> AbstractContextManager[ChatServer]:
+    """Serve a script until the block ends."""
+    return serving(ChatServer(script))
+
+
+Served = TypeVar("Served", bound=ChatServer)
+
+
 @contextmanager
-def chat_server(*script: Said) -> Iterator[ChatServer]:
-    with ChatServer(script) as server:
+def serving(server: Served) -> Iterator[Served]:
+    """Serve until the block ends."""
+    with server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:

@@ -45,4 +45,4 @@ def predibot_alone(folder: Path, *arguments: str, **environment: str) -> Ended:
 def in_a_shell(line: str, folder: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
     """Run a line of a shell in a folder, with what it prints caught unless the line sends it elsewhere."""
     around = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(line, shell=True, cwd=folder, env=around, capture_output=True, text=True, timeout=120)
+    return subprocess.run(line, shell=True, cwd=folder, env=around, capture_output=True, text=True, timeout=600)

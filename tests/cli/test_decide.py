@@ -1,14 +1,12 @@
 """`predibot decide`: its document, its options, and what it leaves behind."""
 
-import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import Predibot
+from tests.agents.chat_server import chat_server, said_json
 from tests.cli.conftest import WORLD
 from tests.venues.payloads import event_payload
 
@@ -108,35 +106,14 @@ def test_plain_decide_says_how_to_add_a_model_where_there_is_a_key(
     assert "sk-0123456789" not in said
 
 
-class _Closed(BaseHTTPRequestHandler):
-    """A venue with events that can be read, all of which ended."""
-
-    def do_GET(self) -> None:
-        """Answer with the whole list."""
-        events = [event_payload(number, endDate="2020-01-01T00:00:00Z") for number in range(1, 4)]
-        body = json.dumps({"events": events}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 def test_a_live_venue_without_an_event_to_play_leaves_no_run_behind(
     predibot: Predibot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Closed) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    events = [event_payload(number, endDate="2020-01-01T00:00:00Z") for number in range(1, 4)]
+    with chat_server(said_json({"events": events})) as server:
         for name in ("PREDIBOT_GAMMA_URL", "PREDIBOT_CLOB_URL"):
-            monkeypatch.setenv(name, f"http://127.0.0.1:{server.server_port}")
-        try:
-            said, shown = predibot("decide", "--json"), predibot("decide")
-        finally:
-            server.shutdown()
-            thread.join()
+            monkeypatch.setenv(name, server.base_url)
+        said, shown = predibot("decide", "--json"), predibot("decide")
     document = said.document
     assert (said.code, shown.code) == (0, 0)
     assert list(document) == ["run", "selected", "passed_over", "decisions", "totals", "receipt", "notes", "exit_code"]

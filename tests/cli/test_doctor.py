@@ -4,9 +4,7 @@ import json
 import os
 import re
 import tempfile
-import threading
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,17 @@ from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
 from tests.acceptance.conftest import Predibot, said_here
-from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, error, said_json, tool_call
+from tests.agents.chat_server import (
+    Asked,
+    ChatServer,
+    Said,
+    chat_server,
+    completion,
+    error,
+    said_json,
+    serving,
+    tool_call,
+)
 from tests.cli.conftest import WORLD
 
 NOBODY = 65_534
@@ -134,29 +142,10 @@ def test_a_plug_in_folder_that_is_none_fails(
     assert f"{variable} names {tmp_path / 'nowhere'}, which is no folder" in said.document["error"]["message"]
 
 
-class _Ending(BaseHTTPRequestHandler):
-    """Answers, and says that it will not do so for ever."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Sunset", "Sat, 01 May 2027 00:00:00 GMT")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 def test_a_list_that_is_to_be_switched_off_is_a_warning(predibot: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Ending) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        monkeypatch.setenv("PREDIBOT_GAMMA_URL", f"http://127.0.0.1:{server.server_port}")
-        try:
-            said = predibot("doctor", "--json")
-        finally:
-            server.shutdown()
-            thread.join()
+    with chat_server(Said(headers={"Sunset": "Sat, 01 May 2027 00:00:00 GMT"})) as server:
+        monkeypatch.setenv("PREDIBOT_GAMMA_URL", server.base_url)
+        said = predibot("doctor", "--json")
     gamma = next(check for check in said.document["checks"] if check["name"] == "host gamma")
     assert gamma["verdict"] == "warning"
     assert "this address ends: Sat, 01 May 2027" in gamma["seen"]
@@ -188,8 +177,7 @@ def test_each_model_of_a_recipe_is_asked_one_question_and_says_what_it_can(
     predibot: Predibot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ACME_API_KEY", "sk-PLANTED-0123456789")
-    with chat_server(completion()) as server:
-        server.__class__ = _Models
+    with serving(_Models()) as server:
         at = f'base_url = "{server.base_url}"'
         bots = "".join(_agent(name, at) for name in ("calls", "thinks", "talks", "writes"))
         bots += _agent("keyless", f'{at}\ncredential = "NO_API_KEY"', strategy="one_shot")

@@ -203,6 +203,7 @@ def test_hostile_texts_are_refused_and_nothing_in_them_is_repaired(name: str) ->
     complaint(HOSTILE_TEXTS[name])
 
 
+WRAPPERS = ("answer", "decision", "final_answer", "arguments", "abstain")
 COMPLAINTS: list[tuple[object, str]] = [
     (without("market_decisions", market=None), "market_decisions is missing; give"),
     (answer(said("m1"), said("m9")), "market 'm9' is not of this event; its markets are 'm1', 'm2'."),
@@ -214,7 +215,7 @@ COMPLAINTS: list[tuple[object, str]] = [
     (answer(*(said(f"x{number}") for number in range(100))), "more complaints follow when these are fixed."),
     (" " * (MAX_ANSWER_CHARACTERS + 1), "keep it below 100,000"),
     # Nothing is taken out of a wrapper.
-    *(({each: VALID}, "market_decisions is missing") for each in ("answer", "final_answer", "arguments", "abstain")),
+    *(({each: VALID}, "market_decisions is missing") for each in WRAPPERS),
     (of_predibench(market_decisions="x"), "the answer gives both market_decisions and "),
     (of_predibench(rationale="x"), "the answer gives both rationale and "),
     *((of_predibench(summary=each), "rationale is ") for each in (3, ["x"], "x" * 4001)),

@@ -6,6 +6,7 @@ issue 341 of RomelTorres/alpha_vantage and pull request 104 of finance-quote.
 """
 
 import json
+import logging
 import random
 import traceback
 from collections.abc import Callable
@@ -270,3 +271,12 @@ def test_a_note_that_never_ends_is_given_up() -> None:
     assert isinstance(found, VenueUnavailable)
     assert len(asked.requests) == NOTE_TRIES
     assert "alpha_vantage was asked too often: Please consider 1 request per second." in str(found)
+
+
+@BOTH
+def test_no_log_has_the_key(kind: type[Any], caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "httpx"):
+        read(kind, lambda _: GOOD[kind])
+        refused(kind, lambda _: httpx.Response(500, content=KEY.value))
+    assert "HTTP Request: GET" in caplog.text
+    assert KEY.value not in caplog.text
