@@ -259,16 +259,13 @@ def test_a_type_no_recipe_can_give_is_said_to_be_one(plugins: Plugins) -> None:
         spec_of("deep_thinker", {"model": "m"})
 
 
-def test_a_strategy_survives_the_way_into_a_fresh_process() -> None:
-    made = pickle.dumps(load_strategy(spec_of("market_price", {"stake": "top_volume"})))
-    probe = f"import pickle; print(pickle.loads({made!r}))"
-    done = subprocess.run([sys.executable, "-c", probe], cwd=REPOSITORY, capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "MarketPrice(stake='top_volume')", done.stderr
-
-
-def test_a_folder_of_the_user_goes_first_and_is_said_to_be_theirs(tmp_path: Path) -> None:
+def test_a_fresh_process_reads_a_strategy_that_was_made_and_looks_first_in_a_folder_of_the_user(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "deep_thinker.py").write_text(THINKER, encoding="utf-8")
+    made = pickle.dumps(load_strategy(spec_of("market_price", {"stake": "top_volume"})))
     probe = (
+        f"import pickle; print(pickle.loads({made!r}))\n"
         "from predibot.plugins.strategies import list_strategies, spec_of\n"
         "print([(s.name, s.origin) for s in list_strategies() if s.origin != 'predibot'])\n"
         "try: spec_of('x')\nexcept Exception as error: print(error)"
@@ -278,6 +275,7 @@ def test_a_folder_of_the_user_goes_first_and_is_said_to_be_theirs(tmp_path: Path
     done = subprocess.run(
         [sys.executable, "-c", probe], cwd=REPOSITORY, env=env, capture_output=True, text=True, timeout=60
     )
+    assert done.stdout.startswith("MarketPrice(stake='top_volume')\n"), done.stderr
     assert "[('deep_thinker', 'PREDIBOT_STRATEGIES')]" in done.stdout, done.stderr
     assert f"PREDIBOT_STRATEGIES names what is no folder: {absent}" in done.stdout
 

@@ -69,24 +69,20 @@ def history(market_id: str) -> tuple[PricePoint, ...]:
     return tuple(PricePoint(NOW - timedelta(days=20.5 - day), round(draws.uniform(0.01, 0.4), 3)) for day in days)
 
 
-def research_report(markets: int) -> str:
-    """Return a report that gives a probability for each market and a bet on the first."""
-    others = (f"{market.question} 0.1, no bet." for market in lanterns(markets).markets[1:])
-    return "\n".join(("Aldermoor: probability of YES 0.4, confidence 6, a bet of $0.2 on YES.", *others))
-
-
 def texts(markets: int) -> dict[str, str]:
     """Return every packaged prompt on events; `decide-2` as an agent has it, at once, and for a report."""
     first = Context(NOW, EventView(lanterns(markets)), DollarPerEvent(), random.Random(0), history=history)
     second = replace(first, prompt=packaged_prompt("decide-2"), rationale_first=True)
     form, reasoned = first.form(), second.form()
+    others = (f"{market.question} 0.1, no bet." for market in lanterns(markets).markets[1:])
+    report = "\n".join(("Aldermoor: probability of YES 0.4, confidence 6, a bet of $0.2 on YES.", *others))
     return {
         "decide": decide_prompt(first, FENCE, form, min_searches=2, min_pages=2),
         "decide-2": decide_prompt(second, FENCE, reasoned, min_searches=2, min_pages=2),
         "decide-2-at-once": one_shot_prompt(second, FENCE, reasoned),
         "one_shot": one_shot_prompt(first, FENCE, form),
         "report": report_prompt(first, FENCE, form),
-        "extract": extract_prompt(first, FENCE, form, research_report(markets)),
+        "extract": extract_prompt(first, FENCE, form, report),
     }
 
 

@@ -262,13 +262,6 @@ def ended(*lines: str) -> tuple[str, str, int]:
 READ_ONE = "said = read(b'<p>The vote is on Tuesday.</p>')"
 
 
-def test_a_program_ends_with_its_parsers_and_without_a_word() -> None:
-    out, err, code = ended(READ_ONE, "print(said, psutil.Process().children()[0].pid)")
-    said, _, pid = out.strip().rpartition(" ")
-    assert (said, err, code) == ("The vote is on Tuesday.", "", 0)
-    assert not psutil.pid_exists(int(pid))
-
-
 def test_pages_are_read_where_all_standard_streams_are_closed(tmp_path: Path) -> None:
     code = VISIT + READ_ONE + f"\nopen({str(tmp_path / 'said')!r}, 'w').write(said)"
     shell = ["/bin/sh", "-c", 'exec "$0" -c "$1" <&- >&- 2>&-', sys.executable, code]
@@ -301,7 +294,7 @@ def test_ctrl_c_ends_the_program_and_its_parsers_are_silent() -> None:
     assert not parser.is_running()
 
 
-def test_a_fork_has_parsers_of_its_own() -> None:
+def test_a_fork_has_parsers_of_its_own_and_a_program_ends_with_its_parsers_and_without_a_word() -> None:
     fork = (
         READ_ONE,
         "before = psutil.Process().children()[0].pid",
@@ -310,9 +303,12 @@ def test_a_fork_has_parsers_of_its_own() -> None:
         "    print(here, before not in [each.pid for each in psutil.Process().children()], flush=True)",
         "    sys.exit()",
         "os.wait()",
-        "print(read(b'<p>The first goes on.</p>'), psutil.Process().children()[0].pid == before)",
+        "print(read(b'<p>The first goes on.</p>'), psutil.Process().children()[0].pid == before, before, sep='\\n')",
     )
-    assert ended(*fork)[:2] == ("The fork reads. True\nThe first goes on. True\n", "")
+    out, err, code = ended(*fork)
+    *said, pid = out.splitlines()
+    assert (said, err, code) == (["The fork reads. True", "The first goes on.", "True"], "", 0)
+    assert not psutil.pid_exists(int(pid))
 
 
 @pytest.mark.parametrize(

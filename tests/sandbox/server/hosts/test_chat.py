@@ -173,17 +173,9 @@ def test_thinking_takes_the_time_it_is_told_to() -> None:
     assert reply.elapsed.total_seconds() >= 0.3
 
 
-@pytest.mark.parametrize("kind", ["rate_limit", "server_error", "truncated_json", "cut_connection"])
-def test_the_faults_of_the_venue_can_befall_the_forecasters(kind: str) -> None:
-    options = parse_options(f"events=3,fault={kind},times=1,path=/v1/")
+def test_the_faults_of_the_venue_can_befall_the_forecasters() -> None:
+    options = parse_options("events=3,fault=server_error,times=1,path=/v1/")
     body = {"model": "sandbox/lazy", "messages": prompt(), "tools": TOOLS}
     with SandboxServer(now=SANDBOX_OPENS_AT, options=options) as server:
         url = f"{server.chat_url}/chat/completions"
-        try:
-            first = httpx.post(url, json=body, trust_env=False)
-            assert first.status_code in (429, 500) or first.json() is None
-        except httpx.RemoteProtocolError:
-            assert kind == "cut_connection"
-        except ValueError:
-            assert kind == "truncated_json"
-        assert httpx.post(url, json=body, trust_env=False).status_code == 200
+        assert [httpx.post(url, json=body, trust_env=False).status_code for _ in range(2)] == [500, 200]
