@@ -50,12 +50,11 @@ def paths(server: ChatServer) -> list[str]:
 
 def ask(
     *script: Said, request: ChatRequest = ASKED, price: TokenPrice | None = PRICE, seconds: float = 600.0
-) -> tuple[ChatReply, list[str], Clock]:
-    """Return the reply, what the server was asked, and the clock that was waited on."""
+) -> tuple[ChatReply, ChatServer, Clock]:
+    """Return the reply, the server that was asked, and the clock that was waited on."""
     clock = Clock()
     with chat_server(*script) as server:
-        reply = model_of(server, clock, price=price).chat(request, deadline_seconds=seconds)
-        return reply, paths(server), clock
+        return model_of(server, clock, price=price).chat(request, deadline_seconds=seconds), server, clock
 
 
 def failed(*script: Said, seconds: float = 600.0) -> tuple[GivenUp, list[str]]:
@@ -68,9 +67,7 @@ def failed(*script: Said, seconds: float = 600.0) -> tuple[GivenUp, list[str]]:
 
 
 def test_a_job_is_begun_in_the_background_with_the_search_tool_and_all_bounds() -> None:
-    with chat_server(completed()) as server:
-        model_of(server, Clock()).chat(ASKED, deadline_seconds=60.0)
-    (asked,) = server.asked
+    (asked,) = ask(completed())[1].asked
     assert (asked.method, asked.path, asked.headers["authorization"]) == ("POST", "/v1/responses", f"Bearer {SECRET}")
     assert asked.body == {
         "model": "o4-mini-deep-research",
@@ -84,8 +81,8 @@ def test_a_job_is_begun_in_the_background_with_the_search_tool_and_all_bounds() 
 
 
 def test_it_is_looked_at_less_and_less_often_until_it_is_done() -> None:
-    reply, asked, clock = ask(QUEUED, *[WORKING] * 8, completed())
-    assert asked == ["POST /responses", *[f"GET /responses/{JOB}"] * 9]
+    reply, server, clock = ask(QUEUED, *[WORKING] * 8, completed())
+    assert paths(server) == ["POST /responses", *[f"GET /responses/{JOB}"] * 9]
     assert clock.waits[:4] == [2.0, 3.0, 4.5, 6.75]
     assert clock.waits[-1] == LONGEST_WAIT_SECONDS
     assert (reply.message, reply.finish_reason, reply.retries) == (Message("assistant", REPORT), "stop", 0)
@@ -103,16 +100,16 @@ def test_a_search_that_says_nothing_of_itself_counts_up_to_the_limit(calls: list
 
 def test_a_look_that_fails_is_taken_again_and_no_second_job_is_begun() -> None:
     faults = [error(500), Said(act=hang_up), broken_off(), cut(), error(429, retry_after="40")]
-    reply, asked, clock = ask(QUEUED, *faults, completed())
+    reply, server, clock = ask(QUEUED, *faults, completed())
     assert (reply.message.text, reply.lost_tries) == (REPORT, 0)
-    assert [each for each in asked if each.startswith("POST")] == ["POST /responses"]
+    assert [each for each in paths(server) if each.startswith("POST")] == ["POST /responses"]
     assert clock.waits[-1] == 40.0
 
 
 @pytest.mark.parametrize("refused", [error(429, retry_after="7"), error(503, retry_after="7")])
 def test_a_job_that_was_not_begun_is_begun_later(refused: Said) -> None:
-    reply, asked, clock = ask(refused, QUEUED, completed())
-    assert asked == ["POST /responses", "POST /responses", f"GET /responses/{JOB}"]
+    reply, server, clock = ask(refused, QUEUED, completed())
+    assert paths(server) == ["POST /responses", "POST /responses", f"GET /responses/{JOB}"]
     assert clock.waits[0] >= 7.0
     assert (reply.retries, reply.lost_tries) == (1, 0)
 
@@ -132,8 +129,8 @@ def test_at_the_deadline_the_job_is_cancelled() -> None:
     failure, _ = failed(QUEUED, error(500), seconds=1.0)
     assert "was not done in time and could not be cancelled: " in str(failure)
     # It was done meanwhile.
-    reply, asked, _ = ask(QUEUED, completed(), seconds=1.0)
-    assert (asked[-1], reply.message.text) == (f"POST /responses/{JOB}/cancel", REPORT)
+    reply, server, _ = ask(QUEUED, completed(), seconds=1.0)
+    assert (paths(server)[-1], reply.message.text) == (f"POST /responses/{JOB}/cancel", REPORT)
 
 
 @pytest.mark.parametrize(
@@ -330,8 +327,7 @@ def test_a_server_that_hangs_is_left_at_the_deadline() -> None:
 
 def test_settings_are_sent_in_its_own_words_and_a_seed_for_which_there_is_none_is_said() -> None:
     request = replace(ASKED, temperature=0.5, top_p=0.9, seed=4, reasoning_effort="low")
-    with chat_server(completed()) as server:
-        reply = model_of(server, Clock()).chat(request, deadline_seconds=60.0)
+    reply, server, _ = ask(completed(), request=request)
     (asked,) = server.asked
     assert (asked.body["temperature"], asked.body["top_p"], asked.body["reasoning"]) == (0.5, 0.9, {"effort": "low"})
     assert ("seed" in asked.body, reply.refused_settings) == (False, ("seed",))
@@ -339,7 +335,6 @@ def test_settings_are_sent_in_its_own_words_and_a_seed_for_which_there_is_none_i
 
 def test_a_setting_that_is_refused_begins_no_job_and_is_left_out_of_the_next() -> None:
     value = {"error": {"message": "Unsupported value: 'low'", "param": "reasoning.effort"}}
-    with chat_server(said_json(value, 400), completed()) as server:
-        reply = model_of(server, Clock()).chat(replace(ASKED, reasoning_effort="low"), deadline_seconds=60.0)
+    reply, server, _ = ask(said_json(value, 400), completed(), request=replace(ASKED, reasoning_effort="low"))
     assert ["reasoning" in asked.body for asked in server.asked] == [True, False]
     assert reply.refused_settings == ("reasoning_effort",)
