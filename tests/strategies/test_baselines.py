@@ -65,12 +65,9 @@ def test_market_price_can_put_it_all_on_the_most_traded_market() -> None:
     assert unknown.notes == ("no market states its one-week volume, so the dollar is split equally",)
 
 
-def test_favourite_bets_on_the_dearest_side_of_the_event() -> None:
+def test_favourite_bets_on_the_dearest_side_and_underdog_on_the_cheapest_of_at_least_a_cent() -> None:
     assert bets(decide(FAVOURITE, priced(0.7, 0.1, 0.4))) == [0.0, -1.0, 0.0]
     assert probabilities(decide(FAVOURITE, priced(0.7, 0.1))) == [0.7, 0.1]
-
-
-def test_underdog_bets_on_the_cheapest_side_of_at_least_a_cent() -> None:
     assert bets(decide(UNDERDOG, priced(0.7, 0.005, 0.9))) == [0.0, 0.0, -1.0]
     assert bets(decide(UNDERDOG, priced(0.01, 0.02))) == [1.0, 0.0]
     assert bets(decide(UNDERDOG, priced(0.001))) == [-1.0]

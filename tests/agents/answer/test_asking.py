@@ -76,9 +76,7 @@ def test_an_answer_that_was_cut_off_is_not_used_even_where_it_can_be_read(way: s
     result, model = run(way, [reply(text_of(way, GOOD), finish="length"), GOOD])
     assert (result.decision is not None, len(model.requests)) == (True, 2)
     assert ("cut off at 4096 tokens" if way == "tools" else "cut off") in str(model.requests[1].messages)
-
-
-def test_what_may_be_longer_is_asked_for_again_in_the_same_words(way: str) -> None:
+    # What may be longer is asked for again in the same words.
     result, model = run(way, [reply(text_of(way, GOOD), finish="length", more_room=True), GOOD])
     assert result.decision is not None
     assert model.requests[0] == model.requests[1]

@@ -367,9 +367,7 @@ def test_a_kept_step_that_brings_no_answer_is_an_abstention() -> None:
     assert "limit of 2 steps is reached" in result.reason
     assert "; nothing was handed in; the last complaint: " in result.reason
     assert result.kind == "budget"
-
-
-def test_without_any_step_nobody_is_asked() -> None:
+    # Without any step nobody is asked.
     model = ScriptedModel([GOOD])
     result = run_within(Limits(steps=0), model)
     assert (result.decision, model.requests, result.kind) == (None, [], "budget")

@@ -81,12 +81,11 @@ UNPROVED = {
 }
 
 
-def test_all_recorded_pages_but_six_prove_their_date(recorded: list[Recorded], texts: list[str]) -> None:
+def test_all_recorded_pages_but_six_prove_their_date_and_none_is_a_wall(
+    recorded: list[Recorded], texts: list[str]
+) -> None:
     dates = {page.url: date_of_html(page.html, page.url, text) for page, text in zip(recorded, texts, strict=True)}
     assert {"/".join(url.split("/")[:3]) for url, date in dates.items() if not date.proves} == set(UNPROVED)
-
-
-def test_no_recorded_page_is_a_wall(recorded: list[Recorded], texts: list[str]) -> None:
     assert [page.url for page, text in zip(recorded, texts, strict=True) if wall_of(page.html, text)] == []
 
 

@@ -110,11 +110,8 @@ def test_the_arguments_of_a_tool_call_stay_text_however_bad(client: Client, argu
     assert reply.finish_reason == "tool_calls"
 
 
-def test_a_forced_call_that_ends_with_stop_is_a_call(client: Client) -> None:
+def test_a_forced_call_that_ends_with_stop_is_a_call_and_one_that_was_cut_off_says_so(client: Client) -> None:
     assert ask(client, tool_call(finish_reason="stop"))[0].finish_reason == "tool_calls"
-
-
-def test_a_call_that_was_cut_off_says_so(client: Client) -> None:
     assert ask(client, tool_call(arguments='{"wo', finish_reason="length"))[0].finish_reason == "length"
 
 
