@@ -137,10 +137,7 @@ def test_a_text_without_the_key_stays_as_it_is(text: str) -> None:
     assert mask_text(text, None) == text
 
 
-def test_the_key_is_masked_however_deep_it_is() -> None:
+def test_the_key_is_masked_however_deep_it_is_and_a_placeholder_masks_nothing() -> None:
     value = {"a": [{"b": f"x{SECRET}y"}, 1, None, True], SECRET: "z"}
     assert mask_json(value, KEY) == {"a": [{"b": f"x{MASK}y"}, 1, None, True], MASK: "z"}
-
-
-def test_a_placeholder_masks_nothing() -> None:
     assert mask_text("none of them", Key("K", "none")) == "none of them"

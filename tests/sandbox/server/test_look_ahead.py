@@ -1,6 +1,6 @@
 """Look-ahead: no answer of the sandbox depends on anything after the instant at which it is asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
@@ -35,9 +35,8 @@ def answers(world: World, instant: datetime) -> Iterator[tuple[str, bytes]]:
 
 def clob_answers(snapshot: Snapshot, number: int, index: int, seconds: int) -> Iterator[tuple[str, bytes]]:
     token = snapshot.world.names.token_id(number, index, 0)
-    histories: Sequence[tuple[str, str]] = [("60", "max"), ("720", "all")]
     yield f"book {number}", answer_clob(snapshot, "/book", {"token_id": [token]}, body=None, now_seconds=seconds).body
-    for fidelity, interval in histories:
+    for fidelity, interval in (("60", "max"), ("720", "all")):
         query = {"market": [token], "fidelity": [fidelity], "interval": [interval]}
         reply = answer_clob(snapshot, "/prices-history", query, body=None, now_seconds=seconds)
         yield f"history {number} by {fidelity}", reply.body

@@ -57,14 +57,13 @@ class Asked:
             "model": f"sandbox/{name}",
             "messages": [{"role": "user", "content": f"{prompt_of(view)}\n{more}"}],
         }
-        reply = answer_chat(
-            "/chat/completions",
-            json.dumps(body).encode(),
-            now_seconds=0,
-            informed=lambda market_id: self.server._insider_chances(market_id, minute=minute_of(SANDBOX_OPENS_AT)),
-        )
+        reply = answer_chat("/chat/completions", json.dumps(body).encode(), now_seconds=0, informed=self.chances)
         said = json.loads(reply.body)
         return dict(said["choices"][0]["message"]) if "choices" in said else {}
+
+    def chances(self, market_id: str) -> tuple[float, ...] | None:
+        """Return what those are told who know more than the price."""
+        return self.server._insider_chances(market_id, minute=minute_of(SANDBOX_OPENS_AT))
 
     def decision(self, name: str, view: CohortView, more: str = "") -> Decision:
         return GAME.form(view).parse(self.answer(name, view, more)["content"])
@@ -131,7 +130,7 @@ def test_sharp_gains_by_what_it_is_told_and_noisy_does_not(asked: Asked) -> None
             view = part.view()
             for order in part.decision(name, view).orders:
                 market, outcome = view.outcomes[order.instrument]
-                chances = asked.server._insider_chances(market.id, minute=minute_of(SANDBOX_OPENS_AT))
+                chances = asked.chances(market.id)
                 assert chances is not None and outcome.price is not None
                 place = market.outcomes.index(outcome)
                 chance = chances[place] if len(chances) > 1 else (chances[0], 1.0 - chances[0])[place]
@@ -162,5 +161,4 @@ def test_what_broken_says_is_refused_whatever_it_is(asked: Asked) -> None:
 
 def test_nobody_is_told_of_what_is_not_listed_yet(asked: Asked) -> None:
     late = max(WORLD.event_numbers(minute_of(SANDBOX_OPENS_AT) + 60 * 24 * 60))
-    assert asked.server._insider_chances(WORLD.names.market_id(late, 0), minute=minute_of(SANDBOX_OPENS_AT)) is None
-    assert asked.server._insider_chances("nothing", minute=minute_of(SANDBOX_OPENS_AT)) is None
+    assert asked.chances(WORLD.names.market_id(late, 0)) is asked.chances("nothing") is None
