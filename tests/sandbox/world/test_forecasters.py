@@ -165,7 +165,7 @@ def test_each_looks_up_what_its_name_says_names_every_market_once_and_keeps_to_t
 def test_sharp_beats_the_price_and_overconfident_is_too_sure(desk: Desk, world: World) -> None:
     scores: dict[str, list[float]] = {"price": [], "sharp": [], "overconfident": []}
     sure: list[tuple[float, float]] = []
-    for number in events(world, 20):
+    for number in events(world, 30):
         payouts = [market.payout for market in world.event(number, LATE).markets]
         if 0.5 in payouts:
             continue
