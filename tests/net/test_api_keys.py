@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.models.open_model import ClientName, model_destination, open_model
+from predibot.agents.models.open_model import model_destination, open_model
+from predibot.domain.terms import ClientName, ModelTerms
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import MASK, SECRET_RUN_CHARACTERS, ApiKeys, Key, host_of, key_names, mask_json, mask_text
 from predibot.research.search.open_provider import PROVIDER_NAMES, own_url
@@ -90,11 +91,11 @@ def test_a_provider_gets_no_key_of_somebody_else(provider: str, named: str, said
 @pytest.mark.parametrize("client", ["light", "litellm"])
 @pytest.mark.parametrize(("key_name", "said"), [("OPENAI_API_KEY", "may not be sent"), ("NO_SUCH_KEY", "is not set")])
 def test_no_client_takes_a_key_to_a_recipes_host(name: str, client: ClientName, key_name: str, said: str) -> None:
-    where = {"base_url": "https://evil.example/v1", "key_name": key_name}
+    where = ModelTerms("https://evil.example/v1", client, key_name)
     with pytest.raises(UsageError, match=said):
-        model_destination(name, keys=KEYS, client=client, **where)
+        model_destination(name, where, KEYS)
     with pytest.raises(UsageError, match=said):
-        model = open_model(name, keys=KEYS, retry=retry_of(Clock()), client=client, **where)
+        model = open_model(name, where, keys=KEYS, retry=retry_of(Clock()))
         # Importing litellm counts, and a busy machine may take long over it.
         model.chat(HELLO, deadline_seconds=600.0)
 

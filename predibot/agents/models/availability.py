@@ -6,7 +6,8 @@ from predibot.agents.models.clients.chat_completions import Endpoint
 from predibot.agents.models.clients.litellm_library import knows_provider
 from predibot.agents.models.failures import failure_of_status
 from predibot.agents.models.manners import error_words
-from predibot.agents.models.open_model import ClientName, model_destination
+from predibot.agents.models.open_model import model_destination
+from predibot.domain.terms import ModelTerms
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys
 from predibot.net.failures import LostAnswer, TryAgain, one_line
@@ -16,7 +17,7 @@ _NO_LEAVE = ("scope", "permission")
 """In the message to a key that may be used, but may not list models."""
 
 
-def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName) -> str:
+def why_unavailable(name: str, terms: ModelTerms, keys: ApiKeys) -> str:
     """Return why a model is not available, and what to fix; empty if it is, or if only a call would tell.
 
     A server of the user's own is asked for the model by name, which costs nothing: OpenAI's "Retrieve model", `GET
@@ -24,13 +25,14 @@ def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name:
     providers are not asked: only an unknown provider or a missing key is found there.
     """
     try:
-        at = model_destination(name, keys=keys, base_url=base_url, key_name=key_name, client=client)
-        if base_url is None:
+        at = model_destination(name, terms, keys)
+        if terms.base_url is None:
             if at.needs_key:
                 return "" if at.key_is_set else f"{name} needs a key; set {at.key_name}"
             unknown = "litellm knows no such provider; write provider/model, such as openai/gpt-5, or set base_url"
             return "" if knows_provider(name) else f"nobody can be asked for {name}: {unknown}"
-        endpoint = Endpoint(base_url, key=keys.get_named(key_name, base_url) if key_name else None)
+        key = keys.get_named(terms.credential, terms.base_url) if terms.credential else None
+        endpoint = Endpoint(terms.base_url, key=key)
     except (UsageError, ModelRefused) as error:
         return str(error)
     sent_name = name.removeprefix("openai/")

@@ -1,8 +1,8 @@
 """Opening models by name: which client, which key, and which price a recipe's model gets."""
 
-from collections.abc import Mapping
+import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from predibot.agents.budget.price import TokenPrice, dearest
 from predibot.agents.models.background_models import works_in_background
@@ -12,46 +12,52 @@ from predibot.agents.models.clients.litellm_model import LiteLLMModel, provider_
 from predibot.agents.models.clients.responses import OPENAI_URL, ResponsesModel
 from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel
+from predibot.domain.terms import ModelTerms
 from predibot.errors import ModelRefused
 from predibot.net.api_keys import ApiKeys, Key, host_of, key_names
 
-ClientName = Literal["light", "litellm"]
+_NO_TERMS = ModelTerms()
 
 
-def uses_responses_api(name: str, base_url: str | None, client: ClientName) -> bool:
+def uses_responses_api(name: str, terms: ModelTerms) -> bool:
     """Return whether the Responses API is used, the only one with a limit on searches."""
-    return works_in_background(name) and (base_url is None or client == "light")
+    return works_in_background(name) and (terms.base_url is None or terms.client == "light")
 
 
-def open_model(
-    name: str,
-    *,
-    keys: ApiKeys,
-    retry: Retry,
-    base_url: str | None = None,
-    key_name: str | None = None,
-    price: TokenPrice | None = None,
-    client: ClientName = "light",
-    extra_body: Mapping[str, object] | None = None,
-) -> ChatModel:
+def open_model(name: str, terms: ModelTerms = _NO_TERMS, *, keys: ApiKeys, retry: Retry) -> ChatModel:
     """Return a model; nothing is sent or imported yet.
 
-    `name` is as litellm names it, or the server at `base_url` does. That server speaks the chat-completions protocol,
-    or for a model that works in the background the Responses API; it may be private, and gets no key unless `key_name`
-    names the setting of one. `client` is for a `base_url`; without one it is always litellm. Raises `UsageError` if the
-    base URL is malformed, or the named key is not set or may not be sent there, and `ModelRefused` if the named key is
-    malformed, or a model that works in the background has none.
+    `name` is as litellm names it, or the server at the `base_url` of the terms does. That server speaks the
+    chat-completions protocol, or for a model that works in the background the Responses API; it may be private, and
+    gets no key unless the terms name the setting of one. Their client is for a `base_url`; without one it is always
+    litellm. Raises `UsageError` if the base URL is malformed, or the named key is not set or may not be sent there, and
+    `ModelRefused` if the named key is malformed, or a model that works in the background has none.
     """
-    common: dict[str, Any] = {"retry": retry, "price": price, "extra_body": extra_body}
-    is_report = uses_responses_api(name, base_url, client)
-    if not is_report and (base_url is None or client == "litellm"):
+    base_url, extra_body = terms.base_url, json.loads(terms.settings.extra_body or "{}")
+    common: dict[str, Any] = {"retry": retry, "price": recipe_price(name, terms), "extra_body": extra_body}
+    is_report = uses_responses_api(name, terms)
+    if not is_report and (base_url is None or terms.client == "litellm"):
         sent_name = name if base_url is None else f"openai/{name.removeprefix('openai/')}"
-        return LiteLLMModel(name, keys=keys, base_url=base_url, key_name=key_name, sent_name=sent_name, **common)
-    key = _light_key(keys, base_url, key_name)
+        return LiteLLMModel(
+            name, keys=keys, base_url=base_url, key_name=terms.credential, sent_name=sent_name, **common
+        )
+    key = _light_key(keys, terms)
     if key is None and base_url is None:
         raise ModelRefused(f"{name} needs a key; set {key_names('openai')[0]}")
     kind = ResponsesModel if is_report else OpenAICompatibleModel
     return kind(name, Endpoint(base_url or OPENAI_URL, key=key), **common)
+
+
+def recipe_price(name: str, terms: ModelTerms) -> TokenPrice | None:
+    """Return the price of a model in the recipe, or None."""
+    if terms.input_usd_per_million_tokens is None or terms.output_usd_per_million_tokens is None:
+        return None
+    return TokenPrice(
+        terms.input_usd_per_million_tokens,
+        terms.output_usd_per_million_tokens,
+        search_usd=terms.usd_per_search if works_in_background(name) else None,
+        cached_usd_per_million_tokens=terms.cached_usd_per_million_tokens,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +71,28 @@ class Destination:
     """Whether the host is known to require one."""
 
 
-def model_destination(
-    name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName
-) -> Destination:
+def model_destination(name: str, terms: ModelTerms, keys: ApiKeys) -> Destination:
     """Return the host of a model's requests and their key; nothing is sent.
 
     Raises `UsageError` if the named key is not set or may not be sent there, and `ModelRefused` if the key is malformed
     or the model's provider is unknown.
     """
-    if base_url is not None:
-        return Destination(host_of(base_url), key_name, _light_key(keys, base_url, key_name) is not None)
-    if uses_responses_api(name, base_url, client):
-        provider, host, key = "openai", host_of(OPENAI_URL), _light_key(keys, None, key_name)
+    if terms.base_url is not None:
+        return Destination(host_of(terms.base_url), terms.credential, _light_key(keys, terms) is not None)
+    if uses_responses_api(name, terms):
+        provider, host, key = "openai", host_of(OPENAI_URL), _light_key(keys, terms)
     else:
         provider = provider_of(name)
-        host, key = keys.place_of(provider), keys.of_provider(provider, key_name)
+        host, key = keys.place_of(provider), keys.of_provider(provider, terms.credential)
     name_of_key = key_names(provider)[0] if key is None else key.name
     return Destination(host, name_of_key, key is not None, needs_key=keys.is_own_host(provider, host))
 
 
-def _light_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:
+def _light_key(keys: ApiKeys, terms: ModelTerms) -> Key | None:
     """Return the key for a base URL, which gets only a named one, or for OpenAI."""
-    if key_name:
-        return keys.get_named(key_name, base_url or OPENAI_URL)
-    return None if base_url else keys.find(key_names("openai"), OPENAI_URL)
+    if terms.credential:
+        return keys.get_named(terms.credential, terms.base_url or OPENAI_URL)
+    return None if terms.base_url else keys.find(key_names("openai"), OPENAI_URL)
 
 
 def worst_price(

@@ -1,6 +1,5 @@
 """Agent setup: the models, tools, budget and trace that bots decide with."""
 
-import json
 import threading
 import time
 import weakref
@@ -22,6 +21,7 @@ from predibot.agents.models.open_model import (
     Destination,
     model_destination,
     open_model,
+    recipe_price,
     uses_responses_api,
     worst_price,
 )
@@ -145,19 +145,15 @@ class AgentSetup:
 
     def _why_unavailable(self, model: tuple[str, ModelTerms]) -> str:
         name, terms = model
-        if name.startswith(SANDBOX_MODELS):
-            return ""
-        return why_unavailable(
-            name, keys=self.keys, base_url=terms.base_url, key_name=terms.credential, client=terms.client
-        )
+        return "" if name.startswith(SANDBOX_MODELS) else why_unavailable(name, terms, self.keys)
 
     def price(self, bot: BotSpec, model: str) -> TokenPrice | None:
         """Return the highest price of the tokens of a bot's model; None where it is unknown."""
         shared = len({need.name for need in bot.needs.models}) > 1
 
         def find() -> TokenPrice | None:
-            price, base_url = _recipe_price(model, bot.terms), self._base_url(model, bot.terms)
-            return worst_price(model, price=price, base_url=base_url, shared=shared)
+            terms = self._terms_of(model, bot.terms)
+            return worst_price(model, price=recipe_price(model, terms), base_url=terms.base_url, shared=shared)
 
         return self._once(("price", model, bot.terms, shared), find)
 
@@ -171,7 +167,7 @@ class AgentSetup:
 
     def is_in_table(self, bot: BotSpec, model: str) -> bool:
         """Return whether a model may be in litellm's table, which knows no servers of the user's own."""
-        return self._base_url(model, bot.terms) is None
+        return self._terms_of(model, bot.terms).base_url is None
 
     def open_without_budget(self, bot: BotSpec, model: str) -> ChatModel:
         """Return a bot's model with its settings and without a budget."""
@@ -183,7 +179,7 @@ class AgentSetup:
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
         """Return whether one call has no bound on its cost: the model searches without end, and not for free."""
         price = self.price(bot, need.name)
-        is_told = need.max_searches and uses_responses_api(need.name, bot.terms.base_url, bot.terms.client)
+        is_told = need.max_searches and uses_responses_api(need.name, bot.terms)
         return _searches_itself(need) and not is_told and (price is None or not price.free)
 
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
@@ -193,13 +189,7 @@ class AgentSetup:
         """
         try:
             return {
-                name: model_destination(
-                    name,
-                    keys=self.keys,
-                    base_url=self._base_url(name, bot.terms),
-                    key_name=bot.terms.credential,
-                    client=bot.terms.client,
-                )
+                name: model_destination(name, self._terms_of(name, bot.terms), self.keys)
                 for name in dict.fromkeys(need.name for need in bot.needs.models)
             }
         except (UsageError, ModelRefused) as error:
@@ -353,27 +343,19 @@ class AgentSetup:
             )
 
     def _model(self, name: str, terms: ModelTerms) -> ChatModel:
+        return self._once(
+            ("model", name, terms),
+            lambda: open_model(name, self._terms_of(name, terms), keys=self.keys, retry=self.retry),
+        )
 
-        def open_once() -> ChatModel:
-            return open_model(
-                name,
-                keys=self.keys,
-                retry=self.retry,
-                base_url=self._base_url(name, terms),
-                key_name=terms.credential,
-                price=_recipe_price(name, terms),
-                client=terms.client,
-                extra_body=json.loads(terms.settings.extra_body or "{}"),
-            )
-
-        return self._once(("model", name, terms), open_once)
-
-    def _base_url(self, name: str, terms: ModelTerms) -> str | None:
+    def _terms_of(self, name: str, terms: ModelTerms) -> ModelTerms:
+        """Return the terms of a model: scripts of the sandbox are on its server, and free."""
         if not name.startswith(SANDBOX_MODELS):
-            return terms.base_url
+            return terms
         if self.opened.loopback is None:
             raise UsageError(f"model {name!r} is a script of the sandbox; it plays with --venue sandbox only")
-        return self.opened.loopback.chat_url
+        free = {"input_usd_per_million_tokens": 0.0, "output_usd_per_million_tokens": 0.0}
+        return replace(terms, base_url=self.opened.loopback.chat_url, cached_usd_per_million_tokens=None, **free)
 
     def _run_budget(self) -> Budget:
         day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
@@ -493,18 +475,3 @@ def _searches_itself(need: ModelNeed) -> bool:
 
 def _search_key_name(provider: str) -> str:
     return f"{provider.upper()}_API_KEY"
-
-
-def _recipe_price(name: str, terms: ModelTerms) -> TokenPrice | None:
-    """Return the price in the recipe; scripts of the sandbox are free."""
-    if name.startswith(SANDBOX_MODELS):
-        return TokenPrice(0.0, 0.0)
-    if terms.input_usd_per_million_tokens is None or terms.output_usd_per_million_tokens is None:
-        return None
-    search_usd = terms.usd_per_search if works_in_background(name) else None
-    return TokenPrice(
-        terms.input_usd_per_million_tokens,
-        terms.output_usd_per_million_tokens,
-        search_usd=search_usd,
-        cached_usd_per_million_tokens=terms.cached_usd_per_million_tokens,
-    )

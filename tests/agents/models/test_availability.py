@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from predibot.agents.models.availability import why_unavailable
+from predibot.domain.terms import ModelTerms
 from predibot.net.api_keys import ApiKeys
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, error, said_json
 
@@ -33,7 +34,7 @@ def server() -> Iterator[Listing]:
 
 def why(server: ChatServer | None, name: str = "openai/tiny", *, key: str | None = None, **values: str) -> str:
     base_url = None if server is None else server.base_url
-    return why_unavailable(name, keys=ApiKeys(values), base_url=base_url, key_name=key, client="light")
+    return why_unavailable(name, ModelTerms(base_url, credential=key), ApiKeys(values))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_a_server_that_is_not_there_and_a_key_that_is_missing_are_said_with_what
     assert why(None, OPENAI_API_KEY="sk-0123456789") == ""
     # Where the operator's own address is, or nobody knows which key it takes, only asking would tell.
     own = ApiKeys({}, bases={"OPENAI_API_BASE": "http://10.0.0.5/v1"})
-    assert why_unavailable("openai/tiny", keys=own, base_url=None, key_name=None, client="light") == ""
+    assert why_unavailable("openai/tiny", ModelTerms(), own) == ""
     for name in ("ollama/llama3", "github_copilot/gpt-5", "litellm_proxy/tiny", "hosted_vllm/org/tiny"):
         assert why(None, name) == ""
 

@@ -7,12 +7,12 @@ import pytest
 from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.clients.litellm_library import table_price
 from predibot.agents.models.clients.litellm_model import LiteLLMModel
-from predibot.agents.models.open_model import ClientName, open_model
+from predibot.agents.models.open_model import open_model
 from predibot.agents.models.tool_support import ToolProbe
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.decision import Decision
-from predibot.domain.terms import ModelSettings, ReasoningEffort
+from predibot.domain.terms import ClientName, ModelSettings, ModelTerms, ReasoningEffort
 from predibot.jobs.deciding.opened_models import DeclaredModels
 from predibot.net.api_keys import ApiKeys
 from predibot.plugins.strategies import StrategySpec, load_strategy, spec_of
@@ -154,10 +154,8 @@ def test_an_agent_decides_by_a_dialect_that_litellm_speaks(
 @pytest.mark.parametrize("client", ["light", "litellm"])
 def test_what_a_recipe_adds_stands_in_the_request(client: ClientName) -> None:
     with provider(DIALECTS["ollama"]) as server:
-        extra = {"num_ctx": 32_768}
-        keys, retry = ApiKeys({}), retry_of(Clock())
-        url = server.base_url
-        model = open_model("openai/qwen3:8b", keys=keys, retry=retry, base_url=url, client=client, extra_body=extra)
+        terms = ModelTerms(server.base_url, client, settings=ModelSettings(extra_body='{"num_ctx": 32768}'))
+        model = open_model("openai/qwen3:8b", terms, keys=ApiKeys({}), retry=retry_of(Clock()))
         model.chat(HELLO, deadline_seconds=60.0)
     (body,) = server.answered
     assert (body["num_ctx"], body["max_tokens"]) == (32_768, 4_096)
@@ -166,8 +164,8 @@ def test_what_a_recipe_adds_stands_in_the_request(client: ClientName) -> None:
 def test_ollamas_own_address_is_told_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     with provider(Dialect("ollama"), Ollama) as server:
         monkeypatch.setenv("OLLAMA_API_BASE", server.base_url.removesuffix("/v1"))
-        extra = {"num_ctx": 32_768, "truncate": False}
-        model = open_model("ollama_chat/qwen3:8b", keys=ApiKeys(KEYS), retry=retry_of(Clock()), extra_body=extra)
+        terms = ModelTerms(settings=ModelSettings(extra_body='{"num_ctx": 32768, "truncate": false}'))
+        model = open_model("ollama_chat/qwen3:8b", terms, keys=ApiKeys(KEYS), retry=retry_of(Clock()))
         model.chat(HELLO, deadline_seconds=60.0)
     (body,) = server.answered
     assert (body["options"], body["truncate"]) == ({"num_ctx": 32_768, "num_predict": 4_096}, False)

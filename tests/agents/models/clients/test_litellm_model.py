@@ -10,8 +10,9 @@ from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.clients.chat_completions import OpenAICompatibleModel
 from predibot.agents.models.clients.litellm_library import table_price
 from predibot.agents.models.clients.litellm_model import LiteLLMModel, provider_of
-from predibot.agents.models.open_model import ClientName, open_model, worst_price
+from predibot.agents.models.open_model import open_model, worst_price
 from predibot.domain.chat import Cost
+from predibot.domain.terms import ClientName, ModelTerms
 from predibot.errors import ModelError, ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys
 from tests.agents.chat_server import USAGE, Said, chat_server, completion, error, said_json
@@ -184,7 +185,7 @@ def test_a_name_of_which_an_address_could_be_made_is_refused(name: str) -> None:
 def test_a_base_url_takes_the_light_client_and_no_key_that_is_not_named() -> None:
     keys = ApiKeys({"OPENAI_API_KEY": SECRET})
     with chat_server(completion()) as server:
-        model = open_model("openai/tiny", keys=keys, retry=retry_of(Clock()), base_url=server.base_url)
+        model = open_model("openai/tiny", ModelTerms(server.base_url), keys=keys, retry=retry_of(Clock()))
         model.chat(HELLO, deadline_seconds=60.0)
         assert "authorization" not in {name.lower() for name in server.asked[0].headers}
     assert isinstance(model, OpenAICompatibleModel)
@@ -199,9 +200,8 @@ def test_litellm_takes_a_base_url_only_where_it_follows_no_redirects() -> None:
 @pytest.mark.parametrize("client", ["light", "litellm"])
 def test_a_server_is_asked_by_the_name_it_knows(client: ClientName) -> None:
     with chat_server(completion()) as server:
-        model = open_model(
-            "sandbox/sharp", keys=ApiKeys(), retry=retry_of(Clock()), base_url=server.base_url, client=client
-        )
+        terms = ModelTerms(server.base_url, client)
+        model = open_model("sandbox/sharp", terms, keys=ApiKeys(), retry=retry_of(Clock()))
         model.chat(HELLO, deadline_seconds=60.0)
         assert (model.name, server.asked[0].body["model"]) == ("sandbox/sharp", "sandbox/sharp")
 

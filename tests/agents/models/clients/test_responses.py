@@ -19,6 +19,7 @@ from predibot.agents.models.failures import GivenUp
 from predibot.agents.models.open_model import open_model, worst_price
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
+from predibot.domain.terms import ModelTerms
 from predibot.errors import ModelRefused
 from predibot.net.api_keys import ApiKeys, Key
 from tests.agents.chat_server import ChatServer, Said, broken_off, chat_server, cut, error, hang, hang_up, said_json
@@ -308,7 +309,7 @@ def test_elsewhere_the_worst_price_is_known_only_with_that_of_a_search(
 def test_its_name_says_which_client_a_model_gets() -> None:
     retry, keys = retry_of(Clock()), ApiKeys({"OPENAI_API_KEY": SECRET})
     assert isinstance(open_model(NAME, keys=keys, retry=retry), ResponsesModel)
-    assert isinstance(open_model(NAME, keys=ApiKeys(), retry=retry, base_url="http://localhost/v1"), ResponsesModel)
+    assert isinstance(open_model(NAME, ModelTerms("http://localhost/v1"), keys=ApiKeys(), retry=retry), ResponsesModel)
     assert isinstance(open_model("openai/o3", keys=keys, retry=retry), LiteLLMModel)
     assert isinstance(open_model(f"openrouter/{NAME}", keys=keys, retry=retry), LiteLLMModel)
     with pytest.raises(ModelRefused, match="needs a key; set OPENAI_API_KEY"):
