@@ -4,7 +4,8 @@ import ipaddress
 import math
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
@@ -233,6 +234,18 @@ class LiveVenue(Venue):
     def __exit__(self, *_: object) -> None:
         """Close the connections."""
         self._client.close()
+
+    def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
+        """Yield the open events that are played, page by page, as the venue wrote them."""
+        objects: list[object] = []
+        for payloads in self._raw_pages():
+            objects.extend(payloads)
+            yield payloads
+            if enough is not None and enough(objects):
+                return
+
+    @abstractmethod
+    def _raw_pages(self) -> Iterator[list[object]]: ...
 
     def _first_seen_at(self, as_of: datetime) -> datetime:
         """Return the instant to store for something seen now: `as_of` if at most 15 minutes ago, else the time now."""

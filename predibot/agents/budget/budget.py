@@ -33,6 +33,14 @@ _LONGEST_PAUSE_SECONDS = 60.0
 
 _CLOSED = "this decision was given up, so nothing more is spent for it; run the same command again"
 _ENDED = "this command ends, so nothing more is spent; run it again"
+_SPENT = (
+    "the {level}'s limit of {limit} is reached: {so_far} spent or set aside, "
+    "and the next step may take {more}; raise that limit, or go on with what there is"
+)
+_BUSY = (
+    "others held what is left of the {level}'s limit of {limit} for too long: {so_far} spent or set "
+    "aside, and the next step may take {more}. Try again, with fewer at once or a higher limit"
+)
 
 
 class BudgetHeld(ModelUnavailable):
@@ -154,13 +162,13 @@ class Budget:
                     self._open.add(made)
                     return made
                 if ends is None:
-                    raise BudgetSpent(_spent_message(full, worst))
+                    raise BudgetSpent(_full_message(_SPENT, full, worst))
                 refusing = self._hopeless_level(rest, full)
                 if refusing is not None:
-                    raise BudgetSpent(_spent_message(refusing, worst))
+                    raise BudgetSpent(_full_message(_SPENT, refusing, worst))
                 left_seconds = ends - self._monotonic()
                 if left_seconds <= 0:
-                    raise BudgetHeld(_busy_message(full, worst))
+                    raise BudgetHeld(_full_message(_BUSY, full, worst))
                 self._changed.wait(self._pause_seconds(left_seconds))
 
     def _waits_until(self, wait_seconds: float | None) -> float | None:
@@ -283,29 +291,14 @@ def _least_left(name: str, pairs: Sequence[tuple[Limits, Spending]]) -> float | 
     return max(0, min(known)) if known else None
 
 
-def _spent_message(account: LimitAccount, worst: Spending) -> str:
-    limit, so_far, more = _figures(account, worst)
-    return (
-        f"the {account.level}'s limit of {limit} is reached: {so_far} spent or set aside, "
-        f"and the next step may take {more}; raise that limit, or go on with what there is"
-    )
-
-
-def _busy_message(account: LimitAccount, worst: Spending) -> str:
-    limit, so_far, more = _figures(account, worst)
-    return (
-        f"others held what is left of the {account.level}'s limit of {limit} for too long: {so_far} spent or set "
-        f"aside, and the next step may take {more}. Try again, with fewer at once or a higher limit"
-    )
-
-
-def _figures(account: LimitAccount, worst: Spending) -> tuple[str, str, str]:
+def _full_message(words: str, account: LimitAccount, worst: Spending) -> str:
+    """Return a message with the level's limit, what is spent or set aside of it, and what the next step may take."""
     now, more = account.standing(), Exact.of(replace(worst, seconds=0.0))
     over = (first_over(stands.plus(more), account.limits) for stands in (now.settled, now.total))
     name = next(filter(None, over), "usd")
-    amounts = (account.limits, now.total.spending(), worst)
-    limit, so_far, asked = (_format_amount(name, getattr(each, name)) for each in amounts)
-    return limit, so_far, asked
+    amounts = {"limit": account.limits, "so_far": now.total.spending(), "more": worst}
+    figures = {word: _format_amount(name, getattr(each, name)) for word, each in amounts.items()}
+    return words.format(level=account.level, **figures)
 
 
 def _format_amount(name: str, value: float | None) -> str:

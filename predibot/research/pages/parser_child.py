@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from typing import BinaryIO
 
 from predibot.research.pages.parser_messages import (
     MAX_QUESTION_BYTES,
@@ -34,7 +35,7 @@ def answer_questions(
     are imported before a limit can break them. `answers_to` yields one or more answers, as fields.
     """
     # Move the pipes, so that nothing can print into an answer.
-    questions, answers = os.dup(0), os.dup(1)
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # Takes 0.4 s, while the page is still being fetched.
     for library in libraries:
         import_module(library)
@@ -73,7 +74,7 @@ def _set_limit(name: str, most: int, *, for_good: bool = True) -> None:
 
 
 @contextmanager
-def _ended_with_the_parent(questions: int) -> Iterator[None]:
+def _ended_with_the_parent(questions: BinaryIO) -> Iterator[None]:
     """Have the kernel end this process with its parent: a parser deep in C notices it in no other way.
 
     Not by `PR_SET_PDEATHSIG`, which means the *thread* that started us. On macOS the signal does nothing, and the limit
@@ -94,16 +95,12 @@ def _ended_with_the_parent(questions: int) -> Iterator[None]:
         fcntl.fcntl(questions, fcntl.F_SETFL, quiet)
 
 
-def _read_question(questions: int) -> tuple[bytes, ...] | None:
+def _read_question(questions: BinaryIO) -> tuple[bytes, ...] | None:
     def read(count: int) -> bytes:
-        parts = []
-        while count > 0:
-            part = os.read(questions, count)
-            if not part:
-                raise EOFError
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
+        found = questions.read(count)
+        if len(found) < count:
+            raise EOFError
+        return found
 
     try:
         return read_fields(read, max_bytes=MAX_QUESTION_BYTES)
@@ -111,8 +108,6 @@ def _read_question(questions: int) -> tuple[bytes, ...] | None:
         return None
 
 
-def _write(answers: int, fields: Sequence[bytes]) -> None:
-    for piece in pack_fields(fields):
-        view = memoryview(piece)
-        while view:
-            view = view[os.write(answers, view) :]
+def _write(answers: BinaryIO, fields: Sequence[bytes]) -> None:
+    answers.writelines(pack_fields(fields))
+    answers.flush()

@@ -12,7 +12,7 @@ FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 300.0
 
 
-@dataclass(slots=True)
+@dataclass
 class PacedProvider:
     """A provider that is called at most every so often, and rests longer and longer while it fails; thread-safe. A call
     that comes too early waits for its turn.
@@ -31,25 +31,11 @@ class PacedProvider:
     _failures: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    @property
-    def name(self) -> str:
-        """Return the provider's name."""
-        return self.inner.name
-
-    @property
-    def dates_results(self) -> bool:
-        """Return whether the provider dates its results."""
-        return self.inner.dates_results
-
-    @property
-    def usd_per_call(self) -> float | None:
-        """Return what a call costs."""
-        return self.inner.usd_per_call
-
-    @property
-    def takes_after(self) -> bool:
-        """Return whether the provider takes `after`."""
-        return getattr(self.inner, "takes_after", False)
+    def __post_init__(self) -> None:
+        """Say of itself what the provider does."""
+        inner = self.inner
+        self.name, self.dates_results, self.usd_per_call = inner.name, inner.dates_results, inner.usd_per_call
+        self.takes_after: bool = getattr(inner, "takes_after", False)
 
     def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
         """Return the provider's answer when its turn has come; raise `SearchFailed` if it fails, rests, or the turn is

@@ -16,7 +16,6 @@ from email.utils import format_datetime
 from functools import lru_cache, partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -118,9 +117,7 @@ class SandboxServer(SandboxAddresses):
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it."""
         self.stop()
 

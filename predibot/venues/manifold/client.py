@@ -87,16 +87,11 @@ class Manifold(LiveVenue):
         odd = order_notes([event.volume_24h_usd for event in events])
         return EventPage(tuple(events), tuple(skipped), complete, (*notes, *odd))
 
-    def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
-        """Yield the open markets that are played, page by page, as `/market/{id}` writes them."""
-        objects: list[object] = []
+    def _raw_pages(self) -> Iterator[list[object]]:
         for payloads, _, failed, _ in self._read_pages():
             for error in failed.values():
                 raise error
-            objects.extend(payloads)
             yield payloads
-            if enough is not None and enough(objects):
-                return
 
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Return a market, open or closed, as an event as of now."""

@@ -126,14 +126,8 @@ class Polymarket(LiveVenue):
         notes = (f"{nameless} markets listed name no event, and are left out",) if nameless else ()
         return EventPage(tuple(events), tuple(skipped), complete, notes)
 
-    def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
-        """Yield the open events page by page as the venue wrote them."""
-        objects: list[object] = []
-        for payloads, _ in self._read_pages("events", ORDER):
-            objects.extend(payloads)
-            yield payloads
-            if enough is not None and enough(objects):
-                return
+    def _raw_pages(self) -> Iterator[list[object]]:
+        return (payloads for payloads, _ in self._read_pages("events", ORDER))
 
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Return an event, open or closed, as of now."""

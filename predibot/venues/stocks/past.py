@@ -6,8 +6,9 @@ import math
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -182,8 +183,6 @@ class StockPast:
     spec: str
     prices: StockFolder
     venue_name: ClassVar = NAME
-    _worlds: "list[World]" = field(default_factory=list, repr=False, compare=False)
-    """The simulated world, once somebody needed it."""
 
     @property
     def scripted_models(self) -> str:
@@ -224,10 +223,8 @@ class StockPast:
 
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the stocks as of an instant."""
-        if self.prices.seed is not None and not self._worlds:
-            self._worlds.append(_make_world(self.prices.seed, None))
         closing = ExitStack()
-        loopback = _start_news_and_forecasters(self._worlds[0], instant, closing) if self._worlds else None
+        loopback = self._start_news_and_forecasters(None, instant, closing)
         return OpenVenue(self.spec, StockVenue(self.prices), instant, closing, loopback)
 
     def cut_at(self, instant: datetime) -> OpenVenue:
@@ -235,25 +232,27 @@ class StockPast:
         with ExitStack() as closing:
             folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="predibot-cut-"))).resolve()
             write_cut(self.folder, folder, instant)
-            seed = self.prices.seed
-            loopback = (
-                None if seed is None else _start_news_and_forecasters(_make_world(seed, instant), instant, closing)
-            )
+            loopback = self._start_news_and_forecasters(instant, instant, closing)
             venue = StockVenue(read_folder(folder))
             return OpenVenue(f"{NAME}:{folder}", venue, instant, closing.pop_all(), loopback)
 
+    def _start_news_and_forecasters(
+        self, altered_after: datetime | None, instant: datetime, closing: ExitStack
+    ) -> Loopback | None:
+        if self.prices.seed is None:
+            return None
+        from predibot.sandbox.server.server import SandboxServer
 
+        server = closing.enter_context(SandboxServer(_make_world(self.prices.seed, altered_after), now=instant))
+        return Loopback(server.search_url, server.chat_url, server.address)
+
+
+@lru_cache(maxsize=4)
 def _make_world(seed: int, altered_after: datetime | None) -> "World":
+    """Return a simulated world, which computes its events only once."""
     from predibot.sandbox.world.world import World
 
     return World.from_seed(seed, events=1, altered_after=altered_after)
-
-
-def _start_news_and_forecasters(world: "World", instant: datetime, closing: ExitStack) -> Loopback:
-    from predibot.sandbox.server.server import SandboxServer
-
-    server = closing.enter_context(SandboxServer(world, now=instant))
-    return Loopback(server.search_url, server.chat_url, server.address)
 
 
 def write_cut(folder: Path, into: Path, instant: datetime) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, date, datetime, timedelta
 from importlib.util import find_spec
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from predibot.contracts import VenueSettings
 from predibot.domain.spelling import did_you_mean
@@ -31,26 +32,36 @@ _ALPHA_VANTAGE_NAMES = {
 }  # fmt: skip
 
 
-class AlphaVantage(AbstractContextManager["AlphaVantage"]):
-    """Alpha Vantage's daily adjusted time series."""
+class _KeyedProvider(AbstractContextManager["_KeyedProvider"]):
+    """A provider that is asked over HTTP with a key."""
 
-    name = "alpha_vantage"
-    own_url = "https://www.alphavantage.co"
+    name: ClassVar[str]
+    own_url: ClassVar[str]
+    _rate: ClassVar[float]
+    """Requests in 10 seconds."""
+    _key_options: ClassVar[Mapping[str, str]]
+    """How the key is sent."""
 
-    def __init__(self, key: Key, *, url: str = own_url, now: Any = lambda: datetime.now(UTC), **client: Any) -> None:
-        """Open the client; `url` is without `/query`, and the clock `now` decides on the size of the answer. The key is
-        sent as the parameter `apikey`; no address with it is logged or quoted.
-        """
-        self._url = url.rstrip("/")
-        self._now = now
-        # One a second; plans of five a minute answer with notes, after which we wait.
-        rates = {self._url: 10.0}
-        options = {"requests_per_10_seconds": rates, "max_response_bytes": MAX_BYTES, **client}
-        self._client = VenueClient(key=key, key_parameter="apikey", now=now, **options)
+    def __init__(self, key: Key, *, url: str = "", now: Any = lambda: datetime.now(UTC), **client: Any) -> None:
+        """Open the client; `url` is the host, by default the provider's own, and `now` the clock."""
+        self._url, self._now = (url or self.own_url).rstrip("/"), now
+        options = {"requests_per_10_seconds": {self._url: self._rate}, "max_response_bytes": MAX_BYTES, **client}
+        self._client = VenueClient(key=key, now=now, **self._key_options, **options)
 
     def __exit__(self, *_: object) -> None:
         """Close the connections."""
         self._client.close()
+
+
+class AlphaVantage(_KeyedProvider):
+    """Alpha Vantage's daily adjusted time series. The clock decides on the size of the answer."""
+
+    name = "alpha_vantage"
+    own_url = "https://www.alphavantage.co"
+    # One a second; plans of five a minute answer with notes, after which we wait.
+    _rate = 10.0
+    # No address with it is logged or quoted.
+    _key_options = MappingProxyType({"key_parameter": "apikey"})
 
     def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         """Return a stock's prices between two dates; errors as in `PriceProvider`."""
@@ -110,23 +121,14 @@ _TIINGO_NAMES = {
 }  # fmt: skip
 
 
-class Tiingo(AbstractContextManager["Tiingo"]):
+class Tiingo(_KeyedProvider):
     """Tiingo's end-of-day prices."""
 
     name = "tiingo"
     own_url = "https://api.tiingo.com"
-
-    def __init__(self, key: Key, *, url: str = own_url, **client: Any) -> None:
-        """Open the client; `url` is without `/tiingo`, and the key is sent in a header."""
-        self._url = url.rstrip("/")
-        # The allowance is per hour, and nobody waits for its end.
-        rates = {self._url: 40.0}
-        options = {"requests_per_10_seconds": rates, "max_response_bytes": MAX_BYTES, **client}
-        self._client = VenueClient(key=key, authorization="Token", **options)
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connections."""
-        self._client.close()
+    # The allowance is per hour, and nobody waits for its end.
+    _rate = 40.0
+    _key_options = MappingProxyType({"authorization": "Token"})
 
     def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         """Return a stock's prices between two dates; errors as in `PriceProvider`."""
