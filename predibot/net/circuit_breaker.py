@@ -66,12 +66,8 @@ class Breakers:
     """A breaker for each provider, shared by all models of a process; thread-safe."""
 
     make: Callable[[], Breaker] = Breaker
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _by_provider: dict[str, Breaker] = field(default_factory=dict)
 
     def of(self, provider: str) -> Breaker:
         """Return the breaker of a provider."""
-        with self._lock:
-            if provider not in self._by_provider:
-                self._by_provider[provider] = self.make()
-            return self._by_provider[provider]
+        return self._by_provider.setdefault(provider, self.make())

@@ -260,7 +260,6 @@ class Gates:
     ceiling: int | None = None
     """The most calls at once to any provider; None is no limit."""
     permits: Permits = field(default_factory=OwnPermits)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _by_provider: dict[str, Gate] = field(default_factory=dict)
 
     @contextmanager
@@ -269,9 +268,5 @@ class Gates:
         if self.ceiling is None:
             yield
             return
-        with self._lock:
-            if provider not in self._by_provider:
-                self._by_provider[provider] = Gate(provider, self.ceiling, self.permits)
-            gate = self._by_provider[provider]
-        with gate.turn(deadline):
+        with self._by_provider.setdefault(provider, Gate(provider, self.ceiling, self.permits)).turn(deadline):
             yield

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
@@ -31,35 +31,28 @@ _log = logging.getLogger(__name__)
 
 
 class _TooManyAbandoned(Exception):
-    def __str__(self) -> str:
-        return f"{MAX_ABANDONED_CALLS} calls of tools were abandoned and still run; do without"
+    """So many calls of users' code run on that no more are made."""
 
 
-@dataclass(slots=True)
-class _Calls:
-    """The calls of users' code in this process; thread-safe."""
-
-    abandoned: set["Future[object]"] = field(default_factory=set)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def run_to_end(self, call: Callable[[], object], seconds: float) -> "Future[object]":
-        """Run a call in a thread of its own, where no Ctrl-C arrives, and return its finished future.
-
-        Raises `TimeoutError` if it has to be abandoned, and `_TooManyAbandoned` if too many calls were.
-        """
-        with self.lock:
-            self.abandoned = {each for each in self.abandoned if not each.done()}
-            if len(self.abandoned) >= MAX_ABANDONED_CALLS:
-                raise _TooManyAbandoned
-        future = start_call(call)
-        if wait([future], timeout=seconds).not_done:
-            with self.lock:
-                self.abandoned.add(future)
-            raise TimeoutError
-        return future
+_abandoned: set["Future[object]"] = set()
+_lock = threading.Lock()
 
 
-_calls = _Calls()
+def _run_to_end(call: Callable[[], object], seconds: float) -> "Future[object]":
+    """Run a call in a thread of its own, where no Ctrl-C arrives, and return its finished future.
+
+    Raises `TimeoutError` if it has to be abandoned, and `_TooManyAbandoned` if too many calls were.
+    """
+    with _lock:
+        _abandoned.difference_update([each for each in _abandoned if each.done()])
+        if len(_abandoned) >= MAX_ABANDONED_CALLS:
+            raise _TooManyAbandoned(f"{MAX_ABANDONED_CALLS} calls of tools were abandoned and still run; do without")
+    future = start_call(call)
+    if wait([future], timeout=seconds).not_done:
+        with _lock:
+            _abandoned.add(future)
+        raise TimeoutError
+    return future
 
 
 def require_replayable(plugin: ToolPlugin) -> None:
@@ -104,7 +97,7 @@ def open_tool(
 
 def _call_tool(name: str, call: Callable[[], object], seconds: float, hidden: Callable[[str], str]) -> ToolResult:
     try:
-        ended = _calls.run_to_end(call, max(0.0, seconds))
+        ended = _run_to_end(call, max(0.0, seconds))
     except TimeoutError:
         return ToolError(f"{name} gave no answer in {seconds:.3g} s and was abandoned")
     except _TooManyAbandoned as error:
@@ -139,7 +132,7 @@ class UserSearch:
     def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
         """Return its answer."""
         try:
-            ended = _calls.run_to_end(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
+            ended = _run_to_end(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
         except TimeoutError:
             raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s and was abandoned") from None
         except _TooManyAbandoned as error:

@@ -1,10 +1,11 @@
 """Figures: how numbers and instants are written for people; a missing number is a dash, never zero."""
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
+from predibot._context import set_within
 from predibot.domain import price
 from predibot.domain.clock import short_instant
 from predibot.domain.spelling import count_noun
@@ -110,14 +111,9 @@ _NOUNS = {"USD": "dollars", "MANA": "mana"}
 _CURRENCY: ContextVar[str] = ContextVar("currency", default="USD")
 
 
-@contextmanager
-def in_currency(currency: str) -> Iterator[None]:
+def in_currency(currency: str) -> AbstractContextManager[None]:
     """Write bets, gains and values in the currency of a venue inside the block; costs of models stay in dollars."""
-    token = _CURRENCY.set(currency)
-    try:
-        yield
-    finally:
-        _CURRENCY.reset(token)
+    return set_within(_CURRENCY, currency)
 
 
 def money_sign(currency: str = "") -> str:

@@ -133,16 +133,12 @@ def optional_amount(value: object) -> float | None:
 
 def optional_price(value: object) -> float | None:
     """Return a price in [0, 1], or None."""
-    number = optional_number(value)
-    return None if number is None else _in_unit_interval(number)
+    return None if value is None or value == "" else require_price(value)
 
 
 def require_price(value: object) -> float:
     """Return a price in [0, 1]; it must be stated."""
-    return _in_unit_interval(require_number(value))
-
-
-def _in_unit_interval(number: float) -> float:
+    number = require_number(value)
     if not 0.0 <= number <= 1.0:
         raise ValueError(f"{number!r} is not a price in [0, 1]")
     return number

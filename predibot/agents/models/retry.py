@@ -1,11 +1,12 @@
 """The retry layer of all models: a circuit breaker for each provider, and a payer for each try."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from predibot._context import set_within
 from predibot.agents.models.failures import GivenUp
 from predibot.domain.chat import ChatReply
 from predibot.errors import ModelError
@@ -27,14 +28,9 @@ _TRIES: ContextVar[_Tries | None] = ContextVar("tries", default=None)
 """The payer in this thread; models do not know who pays for them."""
 
 
-@contextmanager
-def report_tries_to(tries: _Tries) -> Iterator[None]:
+def report_tries_to(tries: _Tries) -> AbstractContextManager[None]:
     """In this block, report every try of a call to its payer."""
-    token = _TRIES.set(tries)
-    try:
-        yield
-    finally:
-        _TRIES.reset(token)
+    return set_within(_TRIES, tries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
+from predibot._context import set_within
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.plain_file import open_plain
@@ -37,14 +38,9 @@ def current_log_context() -> LogContext:
     return _ABOUT.get() or _NOTHING
 
 
-@contextmanager
-def log_context(what: LogContext) -> Iterator[None]:
+def log_context(what: LogContext) -> AbstractContextManager[None]:
     """Give a context to all records in the block and in our threads that it starts."""
-    token = _ABOUT.set(what)
-    try:
-        yield
-    finally:
-        _ABOUT.reset(token)
+    return set_within(_ABOUT, what)
 
 
 _SQLITE = b"SQLite format 3\0"

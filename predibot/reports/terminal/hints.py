@@ -1,10 +1,12 @@
 """Hints: commands in our texts, written so that they run as typed where they are read."""
 
 import re
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
+
+from predibot._context import set_within
 
 _COMMAND = re.compile(r"(?P<before>`|^  )predibot (?P<rest>[^`\n]+)", re.MULTILINE)
 _EXTRA = re.compile(r"pip install (['\"])predibot\[(?P<extra>[a-z]+)\]\1")
@@ -27,14 +29,9 @@ USUAL = CallSite()
 _PLACE: ContextVar[CallSite] = ContextVar("place", default=USUAL)
 
 
-@contextmanager
-def in_place(place: CallSite) -> Iterator[None]:
+def in_place(place: CallSite) -> AbstractContextManager[None]:
     """Write the hints of texts inside the block for this place."""
-    token = _PLACE.set(place)
-    try:
-        yield
-    finally:
-        _PLACE.reset(token)
+    return set_within(_PLACE, place)
 
 
 def runnable(text: str) -> str:

@@ -6,12 +6,13 @@ import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
 import httpx
 
+from predibot._context import set_within
 from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
 from predibot.agents.models.clients.chat_wire import error_of, json_or_none, load_json, parse_count
@@ -71,16 +72,11 @@ def _bind_other_clients(litellm: Any) -> None:
     litellm.module_level_client.client.follow_redirects = False
 
 
-@contextmanager
-def send_deadline(instant: float) -> Iterator[None]:
+def send_deadline(instant: float) -> AbstractContextManager[None]:
     """In this block and thread, keep litellm from sending anything at or after an instant of `time.monotonic`. litellm
     may take seconds before its first call is sent; its caller has given up by then.
     """
-    token = _SENT_BEFORE.set(instant)
-    try:
-        yield
-    finally:
-        _SENT_BEFORE.reset(token)
+    return set_within(_SENT_BEFORE, instant)
 
 
 def _require_time(request: httpx.Request) -> None:
