@@ -1,7 +1,7 @@
 """Talking to a model: what is sent, what comes back, what it cost."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,6 +45,11 @@ class ToolSchema:
     name: str
     description: str
     parameters: Mapping[str, object]
+
+
+def object_schema(required: Sequence[str], **properties: object) -> dict[str, object]:
+    """Return the JSON schema of an object."""
+    return {"type": "object", "properties": properties, "required": required}
 
 
 @dataclass(frozen=True, slots=True)

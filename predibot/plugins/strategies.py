@@ -84,8 +84,13 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> Strateg
     """
     given = dict(arguments or {})
     found = _find_strategy(name)
-    strategy = make_object(found, given)
-    needs, games = _declared_needs(strategy, found.label), _declared_games(strategy, found.label)
+    strategy, label = make_object(found, given), found.label
+    needs = _declared(strategy, "needs", Needs(), f"{label} cannot say what it needs")
+    if not isinstance(needs, Needs):
+        raise PluginError(f"{label}: needs is a {type(needs).__name__}; make it a property that returns Needs(...)")
+    games = _declared(strategy, "games", (FIRST_GAME,), f"{label} cannot say what it plays")
+    if not isinstance(games, tuple) or not games or not all(isinstance(game, str) for game in games):
+        raise PluginError(f"{label}: games is no tuple of names; write games = ({FIRST_GAME!r},), or ANY_GAME")
     return StrategySpec(name, freeze_arguments(given), found.sha256, needs, games)
 
 
@@ -114,24 +119,12 @@ def argument_complaints(name: str, arguments: Mapping[str, object]) -> dict[str,
     return find_mistakes(_find_strategy(name), arguments)
 
 
-def _declared_needs(strategy: Any, label: str) -> Needs:
-    if inspect.getattr_static(strategy, "needs", None) is None:
-        return Needs()
-    with own_code(f"{label} cannot say what it needs"):
-        declared = strategy.needs
-    if not isinstance(declared, Needs):
-        raise PluginError(f"{label}: needs is a {type(declared).__name__}; make it a property that returns Needs(...)")
-    return declared
-
-
-def _declared_games(strategy: Any, label: str) -> tuple[str, ...]:
-    if inspect.getattr_static(strategy, "games", None) is None:
-        return (FIRST_GAME,)
-    with own_code(f"{label} cannot say what it plays"):
-        declared: object = strategy.games
-    if not isinstance(declared, tuple) or not declared or not all(isinstance(game, str) for game in declared):
-        raise PluginError(f"{label}: games is no tuple of names; write games = ({FIRST_GAME!r},), or ANY_GAME")
-    return declared
+def _declared(strategy: object, name: str, default: object, unsaid: str) -> Any:
+    """Return what a strategy declares under a name; `unsaid` tells of one that fails to."""
+    if inspect.getattr_static(strategy, name, None) is None:
+        return default
+    with own_code(unsaid):
+        return getattr(strategy, name)
 
 
 def _find_strategy(name: str) -> Plugin:

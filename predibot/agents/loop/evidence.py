@@ -21,7 +21,7 @@ from predibot.contracts import (
     ToolResult,
     ToolText,
 )
-from predibot.domain.chat import ToolSchema
+from predibot.domain.chat import ToolSchema, object_schema
 from predibot.domain.decision import UNDER_RESEARCHED, WITHOUT_SEARCH
 from predibot.domain.trace import Outcome
 from predibot.errors import AnswerError
@@ -40,53 +40,39 @@ Arguments = Mapping[str, object]
 SEARCH = ToolSchema(
     WEB_SEARCH,
     "Search the web: titles, addresses, dates, snippets. Read a page before you rely on it.",
-    {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "A few words."},
-            "recent_days": {"type": "integer", "description": "Only what was published in so many days."},
-            "sort": {"type": "string", "enum": ["rank", "date"], "description": "Best or latest first."},
-        },
-        "required": ["query"],
-    },
+    object_schema(
+        ["query"],
+        query={"type": "string", "description": "A few words."},
+        recent_days={"type": "integer", "description": "Only what was published in so many days."},
+        sort={"type": "string", "enum": ["rank", "date"], "description": "Best or latest first."},
+    ),
 )
 VISIT = ToolSchema(
     VISIT_WEBPAGE,
     "Read a page as text, whole until your next call; then its best passage stays.",
-    {
-        "type": "object",
-        "properties": {
-            "url": {"type": "string"},
-            "part": {"type": "integer", "description": "Of a long page, from 1."},
-            "focus": {"type": "string", "description": "What to look for first."},
-            "links": {"type": "boolean", "description": "true shows the page's links instead."},
-        },
-        "required": ["url"],
-    },
+    object_schema(
+        ["url"],
+        url={"type": "string"},
+        part={"type": "integer", "description": "Of a long page, from 1."},
+        focus={"type": "string", "description": "What to look for first."},
+        links={"type": "boolean", "description": "true shows the page's links instead."},
+    ),
+)
+_BELIEVED = object_schema(
+    ["market_id", "probability"],
+    market_id={"type": "string"},
+    probability={"type": "number", "description": "Of YES, from 0 to 1."},
 )
 BELIEF = ToolSchema(
     UPDATE_BELIEF,
     "What you believe so far. It stays in view when pages leave it, and is no answer. Rewrite it after what you read.",
-    {
-        "type": "object",
-        "properties": {
-            "probabilities": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "market_id": {"type": "string"},
-                        "probability": {"type": "number", "description": "Of YES, from 0 to 1."},
-                    },
-                    "required": ["market_id", "probability"],
-                },
-            },
-            "evidence_for": {"type": "string", "description": "For YES: facts, sources, dates."},
-            "evidence_against": {"type": "string", "description": "Against YES."},
-            "open_questions": {"type": "string", "description": "What would change your mind."},
-        },
-        "required": ["probabilities", "evidence_for", "evidence_against"],
-    },
+    object_schema(
+        ["probabilities", "evidence_for", "evidence_against"],
+        probabilities={"type": "array", "items": _BELIEVED},
+        evidence_for={"type": "string", "description": "For YES: facts, sources, dates."},
+        evidence_against={"type": "string", "description": "Against YES."},
+        open_questions={"type": "string", "description": "What would change your mind."},
+    ),
 )
 
 

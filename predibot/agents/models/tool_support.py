@@ -11,17 +11,13 @@ from predibot.agents.answer.reader import answer_text
 from predibot.agents.answer.spoken import remove_thoughts
 from predibot.agents.models.manners import TOOL_CHOICE
 from predibot.contracts import ChatModel
-from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
+from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema, object_schema
 from predibot.errors import AnswerError, ModelRefused
 from predibot.games.answers import decoder
 from predibot.net.failures import one_line
 
 PROBE_SECONDS = 120.0
-_PING = ToolSchema(
-    "ping",
-    "Say that you are there.",
-    {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
-)
+_PING = ToolSchema("ping", "Say that you are there.", object_schema(["word"], word={"type": "string"}))
 _MESSAGES = (Message("user", "Call the tool ping with the word pong."),)
 # Room for a model that thinks before it calls.
 _MAX_TOKENS = 2_048
