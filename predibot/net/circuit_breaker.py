@@ -59,15 +59,3 @@ class Breaker:
         """Note that a call ended without telling anything about the provider."""
         with self._lock:
             self._probing = False
-
-
-@dataclass(frozen=True, slots=True)
-class Breakers:
-    """A breaker for each provider, shared by all models of a process; thread-safe."""
-
-    make: Callable[[], Breaker] = Breaker
-    _by_provider: dict[str, Breaker] = field(default_factory=dict)
-
-    def of(self, provider: str) -> Breaker:
-        """Return the breaker of a provider."""
-        return self._by_provider.setdefault(provider, self.make())

@@ -11,7 +11,7 @@ from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolSchema, Usage
 from predibot.net.api_keys import ApiKeys, Key
-from predibot.net.circuit_breaker import Breaker, Breakers
+from predibot.net.circuit_breaker import Breaker
 from predibot.net.retry import RetryPolicy
 from tests.agents.chat_server import ChatServer
 
@@ -39,7 +39,7 @@ class Clock:
 def retry_of(clock: Clock, *, failures: int = 100) -> Retry:
     """Return a retry layer on that clock, whose breakers open late."""
     policy = RetryPolicy(monotonic=clock.monotonic, sleep=clock.sleep, rng=random.Random(1))
-    return Retry(policy, Breakers(lambda: Breaker(failures=failures, monotonic=clock.monotonic)))
+    return Retry(policy, lambda: Breaker(failures=failures, monotonic=clock.monotonic))
 
 
 def light(server: ChatServer, retry: Retry, *, price: TokenPrice | None = None, name: str = "openai/tiny") -> ChatModel:

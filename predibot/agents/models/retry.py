@@ -10,7 +10,7 @@ from predibot._context import set_within
 from predibot.agents.models.failures import GivenUp
 from predibot.domain.chat import ChatReply
 from predibot.errors import ModelError
-from predibot.net.circuit_breaker import Breaker, Breakers
+from predibot.net.circuit_breaker import Breaker
 from predibot.net.concurrency import Gates
 from predibot.net.failures import LostAnswer, NoTimeToSend, TryAgain
 from predibot.net.retry import RetryPolicy
@@ -38,8 +38,10 @@ class Retry:
     """Tries a call until there is an answer, a refusal, or no time left; thread-safe, shared by all models."""
 
     policy: RetryPolicy = field(default_factory=RetryPolicy)
-    breakers: Breakers = field(default_factory=Breakers)
+    make_breaker: Callable[[], Breaker] = Breaker
     gates: Gates = field(default_factory=Gates)
+    _breakers: dict[str, Breaker] = field(default_factory=dict)
+    """By provider."""
 
     def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
         """Return the first answer, with the seconds, retries and lost tries it took.
@@ -50,7 +52,7 @@ class Retry:
         tries = _TRIES.get()
         started = self.policy.monotonic()
         deadline = started + deadline_seconds
-        breaker = self.breakers.of(provider)
+        breaker = self._breakers.setdefault(provider, self.make_breaker())
         failed_tries = lost_tries = 0
 
         def attempt() -> ChatReply:
