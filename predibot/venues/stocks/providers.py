@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, date, datetime, timedelta
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from predibot.contracts import VenueSettings
 from predibot.domain.spelling import did_you_mean
@@ -32,14 +32,14 @@ _ALPHA_VANTAGE_NAMES = {
 }  # fmt: skip
 
 
-class _KeyedProvider(AbstractContextManager["_KeyedProvider"]):
+class _KeyedProvider:
     """A provider that is asked over HTTP with a key."""
 
     name: ClassVar[str]
     own_url: ClassVar[str]
     _rate: ClassVar[float]
     """Requests in 10 seconds."""
-    _key_options: ClassVar[Mapping[str, str]]
+    _key_options: ClassVar[Mapping[str, Any]]
     """How the key is sent."""
 
     def __init__(self, key: Key, *, url: str = "", now: Any = lambda: datetime.now(UTC), **client: Any) -> None:
@@ -47,6 +47,10 @@ class _KeyedProvider(AbstractContextManager["_KeyedProvider"]):
         self._url, self._now = (url or self.own_url).rstrip("/"), now
         options = {"requests_per_10_seconds": {self._url: self._rate}, "max_response_bytes": MAX_BYTES, **client}
         self._client = VenueClient(key=key, now=now, **self._key_options, **options)
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the connections."""
