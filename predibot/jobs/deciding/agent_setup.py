@@ -354,8 +354,13 @@ class AgentSetup:
             return terms
         if self.opened.loopback is None:
             raise UsageError(f"model {name!r} is a script of the sandbox; it plays with --venue sandbox only")
-        free = {"input_usd_per_million_tokens": 0.0, "output_usd_per_million_tokens": 0.0}
-        return replace(terms, base_url=self.opened.loopback.chat_url, cached_usd_per_million_tokens=None, **free)
+        return replace(
+            terms,
+            base_url=self.opened.loopback.chat_url,
+            input_usd_per_million_tokens=0.0,
+            output_usd_per_million_tokens=0.0,
+            cached_usd_per_million_tokens=None,
+        )
 
     def _run_budget(self) -> Budget:
         day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
