@@ -90,6 +90,10 @@ REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
     "brier_score": FORECASTS,
     "brier_skill_score": [({"reference_probabilities": [0.5]}, "probabilities 2, reference_probabilities 1")],
     "calibration_bins": [*FORECASTS, *BINS, ({"scheme": "log"}, "no scheme 'log'; there are width, quantile")],
+    "calibration_error_by_chance": [
+        ({"probabilities": []}, "probabilities is empty"),
+        ({"draws": 19}, "draws is 19"),
+    ],
     "calmar_ratio": [*ACCOUNTS, *YEARS],
     "cluster_bootstrap": [({"clusters": []}, "clusters is empty"), ({"resamples": 0}, "resamples is 0")],
     "cluster_bootstrap_mean": [
@@ -125,6 +129,20 @@ REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
     ],
     "expected_calibration_error": [*FORECASTS, *BINS],
     "events_needed": [({"mean": math.nan}, "mean is nan; it must be a finite number")],
+    "fit_recalibration": [
+        *(
+            ({**changed, "method": method}, seen)
+            for method in ("isotonic", "logistic")
+            for changed, seen in (
+                ({"probabilities": [], "outcomes": []}, "probabilities is empty"),
+                ({"outcomes": [1]}, "lengths differ"),
+                ({"probabilities": [0.5, math.nan, 0.75, 0.5]}, r"probabilities\[1\] is nan"),
+                ({"outcomes": [1, math.nan, 1, 0]}, r"outcomes\[1\] is nan"),
+                ({"probabilities": [[0.5]]}, r"shape \(1, 1\)"),
+            )
+        ),
+        ({"method": "beta"}, "no method 'beta'; there are isotonic, logistic"),
+    ],
     "horizon_gains": [
         ({"bets_usd": [math.nan, 1.0]}, r"bets_usd\[0\] is nan"),
         ({"bets_usd": [math.inf, 1.0]}, r"bets_usd\[0\] is inf"),
@@ -134,6 +152,12 @@ REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
         ({"prices_yes_at_decision": [0.0, 0.5]}, r"at_decision\[0\] is 0.0; nothing can be bought of a free side"),
         ({"prices_yes_at_decision": [0.5, 1.0]}, r"prices_yes_at_decision\[1\] is 1.0; nothing can be bought"),
         ({"prices_yes_at_horizon": [0.5]}, r"shape \(2,\), which does not fit the later prices' \(1,\)"),
+    ],
+    "inherited_knowledge": [
+        ({"knowledge": [4, 0]}, r"knowledge\[0\] is 4; there are 4, counted from 0"),
+        ({"pooled": [2]}, r"pooled\[0\] is 2; there are 2 decisions"),
+        ({"pooling": [-1]}, r"pooling\[0\] is -1"),
+        ({"pooling": [0, 1]}, "lengths differ: pooling 2, pooled 1"),
     ],
     "kelly_fraction": [
         ({"probability": 1.5}, r"probability is 1.5; each must be in \[0, 1\]"),
@@ -231,6 +255,7 @@ REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
         ({"periods_per_year": -1}, "periods_per_year is -1"),
         ({"risk_free_rate": math.inf}, "risk_free_rate is inf"),
     ],
+    "turnover": [({"target": [[0.5, 0.1]], "drifted": [[0.5, 0.5]]}, "weights add up to 1")],
     "value_at_risk": [*RETURNS, *(({"level": each}, f"level is {each}") for each in (0.0, 95, math.nan))],
     "verdict": [
         ({"evidence": None}, "evidence is None; give a BettingEvidence"),
@@ -243,6 +268,7 @@ REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
         ({"periods_per_year": math.inf}, "periods_per_year is inf"),
         ({"ddof": -1}, "ddof is -1"),
     ],
+    "wilson_interval": [({"counts": [0, 8]}, r"counts\[0\] is 0")],
     "win_rate": RETURNS,
 }
 """What is said of arguments beside which all others are sound."""

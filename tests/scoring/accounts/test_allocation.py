@@ -17,11 +17,6 @@ def test_turnover_by_hand() -> None:
     assert turnover(np.array([[0.5, 0.1, 0.4]]), np.array([[0.2, 0.1, 0.7]])) == pytest.approx([0.3])
 
 
-def test_weights_that_are_no_shares_of_one_are_refused() -> None:
-    with pytest.raises(ValueError, match="weights add up to 1"):
-        turnover(np.array([[0.5, 0.1]]), np.array([[0.5, 0.5]]))
-
-
 def test_n_alike_are_concentrated_as_one_nth_whatever_the_cash() -> None:
     assert concentration(np.full((1, 8), 0.05)) == pytest.approx([1 / 8])
 

@@ -156,15 +156,6 @@ def test_the_error_by_chance_depends_on_the_seed_and_not_on_the_order() -> None:
     assert calibration_error_by_chance(p, seed=2) != found
 
 
-def test_the_error_by_chance_needs_draws_and_forecasts() -> None:
-    with pytest.raises(ValueError, match="probabilities is empty"):
-        calibration_error_by_chance([], seed=1)
-    with pytest.raises(ValueError, match="draws is 19"):
-        calibration_error_by_chance([0.5], seed=1, draws=19)
-    with pytest.raises(ValueError, match=r"counts\[0\] is 0"):
-        wilson_interval([0.5], [0])
-
-
 @given(PAIRS, BIN_COUNTS)
 def test_the_calibration_error_agrees_with_one_of_loops(pairs: Pairs, bins: int) -> None:
     assert expected_calibration_error(*columns(pairs), bins=bins) == pytest.approx(error_by_loops(pairs, bins))

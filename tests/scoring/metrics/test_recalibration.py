@@ -90,24 +90,6 @@ def test_where_no_logistic_is_the_likeliest_it_says_what_was_seen(
         fit_recalibration(probabilities, outcomes, method="logistic")
 
 
-@pytest.mark.parametrize(
-    ("probabilities", "outcomes", "seen"),
-    [
-        ([], [], "probabilities is empty"),
-        ([0.5, 0.5], [1], "lengths differ"),
-        ([0.5, float("nan")], [1, 0], r"probabilities\[1\] is nan"),
-        ([0.5, 0.5], [1, float("nan")], r"outcomes\[1\] is nan"),
-        ([[0.5]], [1], r"shape \(1, 1\)"),
-    ],
-)
-@pytest.mark.parametrize("method", ["isotonic", "logistic"])
-def test_what_is_no_forecast_or_outcome_is_refused(
-    probabilities: object, outcomes: object, seen: str, method: RecalibrationMethod
-) -> None:
-    with pytest.raises(ValueError, match=seen):
-        fit_recalibration(probabilities, outcomes, method=method)  # type: ignore[arg-type]  # a careless caller
-
-
 @pytest.mark.parametrize("method", ["isotonic", "logistic"])
 def test_what_was_fitted_refuses_what_is_no_forecast_and_cannot_be_changed(method: RecalibrationMethod) -> None:
     fitted = fit_recalibration([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1], method=method)
@@ -115,8 +97,3 @@ def test_what_was_fitted_refuses_what_is_no_forecast_and_cannot_be_changed(metho
         fitted([0.5, 1.5])
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(fitted, dataclasses.fields(fitted)[0].name, 1.0)
-
-
-def test_an_unknown_method_is_named_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="no method 'beta'; there are isotonic, logistic"):
-        fit_recalibration([0.5], [1], method="beta")  # type: ignore[arg-type]

@@ -62,20 +62,6 @@ def test_what_pools_others_is_as_bad_as_the_worst_below_it(codes: list[int], dat
     assert inherited_knowledge(codes, [a for a, _ in edges], [b for _, b in edges]).tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("codes", "pooling", "pooled", "message"),
-    [
-        ([4], [], [], r"knowledge\[0\] is 4; there are 4, counted from 0"),
-        ([0, 1], [0], [2], r"pooled\[0\] is 2; there are 2 decisions"),
-        ([0, 1], [-1], [1], r"pooling\[0\] is -1"),
-        ([0, 1], [0, 1], [1], "lengths differ: pooling 2, pooled 1"),
-    ],
-)
-def test_rows_that_are_none_are_refused(codes: list[int], pooling: list[int], pooled: list[int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        inherited_knowledge(codes, pooling, pooled)
-
-
 def scores(card: Scorecard) -> Scorecard:
     """Return a card without what is counted of all decisions."""
     counts = dict.fromkeys(("decisions", "refused", "failed", "abstained", *KNOWLEDGE), 0)
