@@ -37,6 +37,8 @@ ELSEWHERE = {
     "predibot/studies/stakebench/collecting/raw_store.py": {"iterdir", "os.open"},
     "predibot/jobs/logs/log_file.py": {"os.open"},
     "predibot/jobs/published_roots.py": {"os.open"},
+    # A table of bytes that were read already, within a bound.
+    "predibot/venues/stocks/folder.py": {"loadtxt"},
     # What this user keeps, which is opened above already.
     "predibot/ledger/cache.py": {"np.load"},
     "predibot/whole_file.py": {"os.open"},
