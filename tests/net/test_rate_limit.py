@@ -34,6 +34,9 @@ def test_a_request_below_a_prefix_counts_for_it_and_slows_no_other_family_of_the
     limiter = limiter_of(clock, events=4, **{"prices": 4_000, "prices-history": 4})
     for _ in range(5):
         limiter.wait("https://host/prices", until=100.0)
+    slow = limiter_of(clock, **{"prices": 4, "prices-history": 4_000})
+    for _ in range(5):
+        slow.wait("https://host/prices-history", until=100.0)
     assert clock.slept == []
     for _ in range(3):
         limiter.wait("https://host/events/7", until=100.0)

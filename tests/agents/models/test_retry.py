@@ -1,7 +1,6 @@
 """The retry layer and its circuit breaker: how long, how often, and when not at all."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -15,8 +14,6 @@ from predibot.net.circuit_breaker import PROBE_WAIT_SECONDS, Breaker
 from predibot.net.failures import MAX_ASKED_TRIES, LostAnswer, TryAgain
 from predibot.net.retry import LONGEST_WAIT_SECONDS
 from tests.agents.clients import Clock, reply_of, retry_of
-
-NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)
 
 
 def failing(*failures: Exception) -> Callable[[float], ChatReply]:
