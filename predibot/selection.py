@@ -85,37 +85,34 @@ class SelectionRules:
             limit = getattr(self, name)
             if limit != "any" and (isinstance(limit, str) or not (math.isfinite(limit) and limit >= 0)):
                 raise ValueError(f"{name} is {limit!r}; it is {unit}, 0 or more, or 'any'")
-        for name, known in (
-            ("rank_by", RANKINGS),
-            ("duplicate_text", DUPLICATE_TEXTS),
-            ("duplicate_port", DUPLICATE_PORTS),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {', '.join(known)}")
+        if not (math.isfinite(self.min_volume_24h_usd) and self.min_volume_24h_usd >= 0):
+            raise ValueError(f"min_volume_24h_usd is {self.min_volume_24h_usd!r}; it is dollars, 0 or more")
         for name in ("exclude", "include"):
             if not all(word.strip() for word in getattr(self, name)):
                 raise ValueError(f"{name} has an empty word; name a category or a tag by its label or slug")
         if both := {word.casefold() for word in self.exclude} & {word.casefold() for word in self.include}:
             raise ValueError(f"exclude and include both have {min(both)!r}; take it out of one of them")
-        volume, share, days, distance = self.min_volume_24h_usd, self.drop_duplicates, self.history_days, self.min_range
-        by_model = self.duplicate_port == "embeddings"
-        checks = (
-            (math.isfinite(volume) and volume >= 0, f"min_volume_24h_usd is {volume!r}; it is dollars, 0 or more"),
-            (self.per_category >= 0, f"per_category is {self.per_category}; it is 1 or more, or 0 for all"),
-            (self.max_markets >= 0, f"max_markets is {self.max_markets}; it is 1 or more, or 0 for all"),
-            (self.events >= 1, f"events is {self.events}; a run plays at least 1"),
-            (0.0 <= share <= 1.0, f"drop_duplicates is {share!r}; it is a cosine from 0 to 1, and 0 is off"),
-            (math.isfinite(days) and days >= 0, f"history_days is {days!r}; it is days, 0 or more, and 0 is off"),
-            (0.0 <= distance <= 1.0, f"min_range is {distance!r}; it is a difference of prices, from 0 to 1"),
-            (days or not distance, "min_range is a range of prices in history_days, such as 10; give both"),
-            (
-                by_model == bool(self.duplicate_model),
-                "duplicate_model names the model of duplicate_port = 'embeddings'; give both, or neither",
-            ),
-        )
-        for holds, complaint in checks:
-            if not holds:
-                raise ValueError(complaint)
+        if self.per_category < 0:
+            raise ValueError(f"per_category is {self.per_category}; it is 1 or more, or 0 for all")
+        if self.max_markets < 0:
+            raise ValueError(f"max_markets is {self.max_markets}; it is 1 or more, or 0 for all")
+        if self.events < 1:
+            raise ValueError(f"events is {self.events}; a run plays at least 1")
+        if self.rank_by not in RANKINGS:
+            raise ValueError(f"rank_by is {self.rank_by!r}; it may be {', '.join(RANKINGS)}")
+        if not 0.0 <= self.drop_duplicates <= 1.0:
+            raise ValueError(f"drop_duplicates is {self.drop_duplicates!r}; it is a cosine from 0 to 1, and 0 is off")
+        for name, known in (("duplicate_text", DUPLICATE_TEXTS), ("duplicate_port", DUPLICATE_PORTS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {', '.join(known)}")
+        if not (math.isfinite(self.history_days) and self.history_days >= 0):
+            raise ValueError(f"history_days is {self.history_days!r}; it is days, 0 or more, and 0 is off")
+        if not 0.0 <= self.min_range <= 1.0:
+            raise ValueError(f"min_range is {self.min_range!r}; it is a difference of prices, from 0 to 1")
+        if self.min_range and not self.history_days:
+            raise ValueError("min_range is a range of prices in history_days, such as 10; give both")
+        if (self.duplicate_port == "embeddings") != bool(self.duplicate_model):
+            raise ValueError("duplicate_model names the model of duplicate_port = 'embeddings'; give both, or neither")
 
 
 @dataclass(frozen=True, slots=True)
