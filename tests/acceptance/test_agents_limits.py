@@ -2,15 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.acceptance.conftest import Predibot, forecasts_on
-from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, tool_call
+from tests.agents.chat_server import Asked, ChatServer, Said, serving, tool_call
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -28,13 +26,6 @@ class _Forecaster(ChatServer):
         if "final_answer" not in json.dumps(asked.body.get("tools")):
             return tool_call()
         return tool_call("final_answer", forecasts_on(asked, 0.6))
-
-
-@contextmanager
-def _forecaster() -> Iterator[ChatServer]:
-    with chat_server(tool_call()) as server:
-        server.__class__ = _Forecaster
-        yield server
 
 
 def _write(folder: Path, text: str) -> str:
@@ -61,7 +52,7 @@ def test_on_recorded_markets_an_agent_is_asked_what_was_known_and_is_scored_like
     predibot: Predibot, tmp_path: Path, shared_data: Path
 ) -> None:
     venue = f"archive:{shared_data / 'polymarket-2026-02'}"
-    with _forecaster() as server:
+    with serving(_Forecaster()) as server:
         half = '[[bots]]\nstrategy = "always_half"\n'
         recipe = _write(tmp_path, half + _agent(server.base_url, FREE) + _searxng(server.base_url))
         said = predibot("decide", recipe, "--venue", venue, "--as-of", INSTANT, "--events", "4", "--json")
@@ -102,7 +93,7 @@ def _prompt(asked: Asked) -> str:
 def test_what_would_see_the_future_or_spend_the_unknown_is_refused_before_any_call(
     predibot: Predibot, tmp_path: Path, shared_data: Path, bots: str, said: str
 ) -> None:
-    with _forecaster() as server:
+    with serving(_Forecaster()) as server:
         recipe = _write(tmp_path, "[[bots]]\n" + bots.replace("{url}", server.base_url))
         venue = f"archive:{shared_data / 'polymarket-2026-02'}"
         refused = predibot("decide", recipe, "--venue", venue, "--as-of", INSTANT, "--json")

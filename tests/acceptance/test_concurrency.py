@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from predibot.ledger.store import Store
 from predibot.net.concurrency import FIRST_LIMIT
-from tests.agents.chat_server import Asked, ChatServer, Said, completion, error
+from tests.agents.chat_server import Asked, ChatServer, Said, error, serving
 from tests.jobs.program import Program, document_of
 from tests.jobs.soak import ASKS
 
@@ -23,7 +23,7 @@ class Crowded(ChatServer):
 
     def __init__(self, bears: int) -> None:
         """Be asked by nobody yet."""
-        super().__init__([completion()])
+        super().__init__()
         self.bears = bears
         self.most = self.now = self.refused = 0
 
@@ -39,15 +39,6 @@ class Crowded(ChatServer):
         with self.lock:
             self.now -= 1
         return error(429, retry_after="0.2") if is_too_many else super().next(asked)
-
-
-@contextmanager
-def crowded(bears: int) -> Iterator[Crowded]:
-    """Serve until the block ends."""
-    with Crowded(bears) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        yield server
-        server.shutdown()
 
 
 @pytest.fixture
@@ -70,13 +61,13 @@ def decide(program: Program, server: Crowded, *more: str) -> None:
 
 def test_processes_together_ask_a_provider_by_no_more_at_once_than_is_set(asking: Program) -> None:
     asking.settings = {**asking.settings, "PREDIBOT_MAX_CONCURRENCY": "3"}
-    with crowded(bears=1000) as server:
+    with serving(Crowded(bears=1000)) as server:
         decide(asking, server, "--executor", "processes:2")
     assert 1 <= server.most <= 3
 
 
 def test_a_provider_that_refuses_is_asked_by_fewer_and_every_decision_is_made(asking: Program) -> None:
-    with crowded(bears=2) as server:
+    with serving(Crowded(bears=2)) as server:
         decide(asking, server, "--executor", "threads:18")
     assert server.refused > 0
     with Store.open_to_read(asking.ledger) as store, store.read() as connection:

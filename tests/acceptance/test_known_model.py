@@ -6,7 +6,6 @@ prices and payouts that are written below; comments and pairs are those of the s
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -23,7 +22,7 @@ from predibot.studies.beliefbench.pairs import LABELS
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.bots import bot_page
 from tests.acceptance.conftest import done_here
-from tests.agents.chat_server import Asked, ChatServer, Said, completion, tool_call
+from tests.agents.chat_server import Asked, ChatServer, Said, completion, serving, tool_call
 from tests.studies.beliefbench.pair_readers import pairs_in
 from tests.studies.stakebench.readers import data_set, rows
 from tests.venues.payloads import condition_of, event_payload, market_payload
@@ -118,15 +117,9 @@ def prompt_of(asked: Asked) -> str:
 @contextmanager
 def models(behaviour: Behaviour) -> Iterator[KnownModels]:
     """Serve models of a behaviour until the block ends."""
-    with KnownModels([completion()]) as server:
+    with serving(KnownModels()) as server:
         server.behaviour = staticmethod(behaviour)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join(timeout=5.0)
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -180,17 +173,9 @@ RULES = "[selection]\nends_within_days = 99"
 
 def bets_on_events(prompt: str) -> str:
     said = {"1": (0.7, 0.5), "2": (0.1, -0.8), "3": (0.6, 0.2)}
-    decisions = [
-        {
-            "market_id": id_,
-            "estimated_probability": said[id_][0],
-            "bet": said[id_][1],
-            "confidence": 5,
-            "rationale": "x",
-        }
-        for id_ in dict.fromkeys(re.findall(r"market id: (\d)", prompt)) or re.findall(r'"id": "(\d)"', prompt)
-    ]
-    return json.dumps({"market_decisions": decisions})
+    names = ("market_id", "estimated_probability", "bet", "confidence", "rationale")
+    ids = dict.fromkeys(re.findall(r"market id: (\d)", prompt)) or re.findall(r'"id": "(\d)"', prompt)
+    return json.dumps({"market_decisions": [dict(zip(names, (id_, *said[id_], 5, "x"), strict=True)) for id_ in ids]})
 
 
 def test_bets_on_events(home: Path) -> None:

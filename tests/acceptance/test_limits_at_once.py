@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot, forecasts_on
-from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, hang, hang_up
+from tests.agents.chat_server import Asked, ChatServer, Said, completion, hang, hang_up, serving
 from tests.cli.alone import Ended, predibot_alone
 from tests.jobs.program import Program, passes_over, wait_until
 from tests.soaks import few, one_in
@@ -32,7 +32,7 @@ TRUE_USD = 0.006
 class _Forecaster(ChatServer):
     """Answers every prompt about its own markets, or hangs up, or hangs, as it is told to."""
 
-    faults: Iterator[Said | None]
+    faults: Iterator[Said | None] = repeat(None)
     usage: Mapping[str, object] = MappingProxyType({"prompt_tokens": 2_000, "completion_tokens": 500})
 
     def next(self, asked: Asked) -> Said:
@@ -47,9 +47,7 @@ class _Forecaster(ChatServer):
 
 @contextmanager
 def forecaster(faults: Iterable[Said | None] = ()) -> Iterator[_Forecaster]:
-    with chat_server(completion()) as server:
-        server.__class__ = _Forecaster
-        assert isinstance(server, _Forecaster)
+    with serving(_Forecaster()) as server:
         server.faults = chain(faults, repeat(None))
         yield server
 

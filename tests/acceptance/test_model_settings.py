@@ -8,7 +8,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.acceptance.test_outage import Provider
-from tests.agents.chat_server import Asked, Said, chat_server, completion, error
+from tests.agents.chat_server import Asked, Said, error, serving
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -18,8 +18,6 @@ NOTE = "local/tiny does not take temperature, and answered without it"
 
 class _Cold(Provider):
     """Refuses every temperature."""
-
-    is_down = False
 
     def next(self, asked: Asked) -> Said:
         """Note a request and answer it."""
@@ -41,9 +39,7 @@ class _Refusing(_Cold):
 @pytest.fixture
 def provider() -> Iterator[_Cold]:
     """Return a provider that takes no temperature."""
-    with chat_server(completion()) as server:
-        server.__class__ = _Cold
-        assert isinstance(server, _Cold)
+    with serving(_Cold()) as server:
         yield server
 
 

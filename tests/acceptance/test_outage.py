@@ -9,7 +9,7 @@ import pytest
 
 from predibot.cli.ending import EXIT_CODES, code_of_decisions
 from tests.acceptance.conftest import Predibot, forecasts_on
-from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, error, said_json
+from tests.agents.chat_server import Asked, ChatServer, Said, completion, error, said_json, serving
 from tests.soaks import few
 from tests.venues.payloads import event_payload, market_payload
 
@@ -22,7 +22,7 @@ WORLD = ("--venue", "sandbox:events=20", "--events", "2")
 class Provider(ChatServer):
     """Answers every prompt with one half and no bet, or is out of order."""
 
-    is_down: bool
+    is_down = False
 
     def next(self, asked: Asked) -> Said:
         """Note a request and answer it."""
@@ -35,9 +35,7 @@ class Provider(ChatServer):
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     """Return a provider that is out of order."""
-    with chat_server(completion()) as server:
-        server.__class__ = Provider
-        assert isinstance(server, Provider)
+    with serving(Provider()) as server:
         server.is_down = True
         yield server
 
@@ -170,7 +168,7 @@ def test_what_cannot_be_retried_is_misuse(predibot: Predibot, what: str) -> None
 class Gamma(ChatServer):
     """Lists three events, whose prices cannot be read while it is out of order."""
 
-    is_down: bool
+    is_down = True
 
     def next(self, asked: Asked) -> Said:
         """Answer as Gamma does, without order books."""
@@ -184,10 +182,7 @@ class Gamma(ChatServer):
 def test_a_day_is_not_lost_to_a_venue_that_could_not_be_read(
     predibot: Predibot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with chat_server(completion()) as server:
-        server.__class__ = Gamma
-        assert isinstance(server, Gamma)
-        server.is_down = True
+    with serving(Gamma()) as server:
         for name in ("GAMMA", "CLOB"):
             monkeypatch.setenv(f"PREDIBOT_{name}_URL", server.base_url)
         for more in ((), ("--dry-run",)):

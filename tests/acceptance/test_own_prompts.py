@@ -8,7 +8,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.acceptance.test_outage import Provider
-from tests.agents.chat_server import chat_server, completion
+from tests.agents.chat_server import serving
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -19,10 +19,7 @@ MINE = Path("prompts", "mine.md")
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     """Return a provider that answers each prompt."""
-    with chat_server(completion()) as server:
-        server.__class__ = Provider
-        assert isinstance(server, Provider)
-        server.is_down = False
+    with serving(Provider()) as server:
         yield server
 
 

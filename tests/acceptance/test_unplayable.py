@@ -7,7 +7,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.acceptance.test_outage import Provider
-from tests.agents.chat_server import Asked, Said, chat_server, completion, error, said_json
+from tests.agents.chat_server import Asked, Said, chat_server, error, said_json, serving
 from tests.cli.alone import predibot_alone
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -19,7 +19,6 @@ BASELINE = '[[bots]]\nstrategy = "market_price"\n'
 class _Knowing(Provider):
     """Knows one model, and says so where it is asked for one."""
 
-    is_down = False
     says_of_models = True
 
     def next(self, asked: Asked) -> Said:
@@ -32,9 +31,7 @@ class _Knowing(Provider):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Knowing]:
     monkeypatch.setenv("OPENAI_API_KEY", "")
-    with chat_server(completion()) as made:
-        made.__class__ = _Knowing
-        assert isinstance(made, _Knowing)
+    with serving(_Knowing()) as made:
         yield made
 
 
@@ -49,7 +46,7 @@ def recipe(*bots: str) -> str:
 
 
 def unplayable(server: _Knowing) -> str:
-    with chat_server(completion()) as gone:
+    with chat_server() as gone:
         closed = gone.base_url
     gone.server_close()
     return (

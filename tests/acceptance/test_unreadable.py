@@ -2,14 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import Predibot, forecasts_on
-from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, said_json, tool_call
+from tests.agents.chat_server import Asked, ChatServer, Said, completion, said_json, serving, tool_call
 from tests.soaks import few
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -55,15 +53,6 @@ class _Broken(ChatServer):
         return tool_call("final_answer", said) if tools else completion(said)
 
 
-@contextmanager
-def broken() -> Iterator[_Broken]:
-    """Serve models that are called after how no answer of theirs can be taken."""
-    with chat_server(completion()) as server:
-        server.__class__ = _Broken
-        assert isinstance(server, _Broken)
-        yield server
-
-
 def bots_of(server: _Broken, strategy: str) -> str:
     """Return a bot of a strategy for each way, as a recipe has them."""
     name = strategy.partition(" ")[0]
@@ -83,7 +72,7 @@ def calls_of(server: _Broken) -> Counter[str]:
 def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_until_it_is_mended(
     predibot: Predibot, strategy: str
 ) -> None:
-    with broken() as server:
+    with serving(_Broken()) as server:
         server.without_tools = " " in strategy
         Path("r.toml").write_text(bots_of(server, strategy))
         asked = ("decide", "r.toml", "--venue", "sandbox:events=20", "--events", "1", "--json")
@@ -104,7 +93,7 @@ def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_un
 
 
 def test_a_cohort_holds_by_the_system_in_its_place(predibot: Predibot) -> None:
-    with broken() as server:
+    with serving(_Broken()) as server:
         Path("r.toml").write_text('game = "weekly_cohort"\nevery = "7d"\n' + bots_of(server, "one_shot"))
         said = predibot("decide", "r.toml", "--venue", "sandbox:events=20", "--start-cohort", "--json")
     decisions = said.document["decisions"]

@@ -2,10 +2,8 @@
 
 import importlib
 import json
-import os
 import re
-import subprocess
-import sys
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +14,8 @@ import pytest
 
 from tests.acceptance.conftest import Said as Printed
 from tests.acceptance.conftest import forecasts_on, own_plugins, said_here
-from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, tool_call
+from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, serving, tool_call
+from tests.cli.alone import PROGRAM, in_a_shell
 from tests.jobs.tiny import write_archive
 
 ROOT = Path(__file__).parents[2]
@@ -50,9 +49,8 @@ class Caller(ChatServer):
 
 @contextmanager
 def calling(*calls: tuple[str, dict[str, object]]) -> Iterator[ChatServer]:
-    with chat_server(tool_call()) as server:
-        server.__class__ = Caller
-        server.calls = calls  # type: ignore[attr-defined]
+    with serving(Caller()) as server:
+        server.calls = calls
         yield server
 
 
@@ -197,9 +195,7 @@ def test_a_tool_that_hangs_is_abandoned_and_the_program_ends_without_it(user: Us
     (user.folder / "predibot.toml").write_text("decision_deadline_seconds = 12\n")
     with calling(("stuck", {})) as server:
         (user.folder / "r.toml").write_text(agent(server, 'tools = ["stuck"]'), encoding="utf-8")
-        command = [sys.executable, "-m", "predibot", "decide", "r.toml", *WORLD, "--json"]
-        around = {**os.environ, "PYTHONPATH": str(ROOT)}
-        ended = subprocess.run(command, env=around, capture_output=True, text=True, timeout=600, check=False)
+        ended = in_a_shell(f"{PROGRAM} decide r.toml {shlex.join(WORLD)} --json", user.folder)
     document = json.loads(ended.stdout)
     assert document["exit_code"] == ended.returncode in (0, 4)
     (event,) = {each["event_id"] for each in document["decisions"]}
@@ -242,8 +238,7 @@ def unfenced(text: str) -> str:
 
 
 def test_no_words_that_a_page_put_into_the_model_come_back_as_ours(user: User) -> None:
-    with chat_server(tool_call()) as server:
-        server.__class__ = Obedient
+    with serving(Obedient()) as server:
         document = user.decide(server, 'tools = ["base_rate"]\nmax_steps = 30')
         told = [each for asked in server.asked for each in asked.body["messages"] if each["role"] != "assistant"]
     assert (document["decisions"][0]["status"], document["exit_code"]) == ("failed", 4)

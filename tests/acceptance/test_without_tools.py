@@ -6,7 +6,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.acceptance.test_outage import Provider
-from tests.agents.chat_server import Asked, Said, chat_server, completion, error
+from tests.agents.chat_server import Asked, Said, error, serving
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -16,8 +16,6 @@ WORDS = "registry.ollama.ai/library/gemma:2b does not support tools"
 
 class _Gemma(Provider):
     """Refuses tools as Ollama does, and answers without them."""
-
-    is_down = False
 
     def next(self, asked: Asked) -> Said:
         """Note a request and answer it."""
@@ -36,9 +34,7 @@ def recipe(server: Provider, more: str = "") -> str:
 
 
 def test_it_fails_with_the_words_of_its_provider_or_every_face_says_without_tools(predibot: Predibot) -> None:
-    with chat_server(completion()) as server:
-        server.__class__ = _Gemma
-        assert isinstance(server, _Gemma)
+    with serving(_Gemma()) as server:
         said = predibot("decide", recipe(server), *WORLD)
         (decision,) = said.document["decisions"]
         assert (said.code, decision["status"], len(server.asked)) == (4, "failed", 1)
