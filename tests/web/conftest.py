@@ -1,6 +1,9 @@
 """A ledger of the simulated world, and one whose texts are hostile, behind the app."""
 
-from collections.abc import Iterator
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,10 +11,13 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
+import uvicorn
 from fastapi.testclient import TestClient
 
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
+from predibot.web.server import server_config
+from tests.jobs.program import wait_until
 from tests.worlds import Worlds, three_games, two_events, week_of_stocks
 
 NOW = datetime(2026, 5, 5, 12, tzinfo=UTC)
@@ -21,6 +27,23 @@ BASE = "http://127.0.0.1:8321"
 def client_of(store: Store, **more: str) -> TestClient:
     """Return a browser that shows every error of the app."""
     return TestClient(create_app(store, lambda: NOW, **more), base_url=BASE, follow_redirects=False)
+
+
+@contextmanager
+def served(address: str, clock: Callable[[], datetime] = lambda: NOW, **more: str) -> Iterator[tuple[str, int]]:
+    """Serve a ledger as `predibot serve` does, and yield where."""
+    with Store.open_to_read(address) as store, socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(server_config(create_app(store, clock, **more)))
+        # Of an answer that nobody takes the system keeps little.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        wait_until(lambda: server.started)
+        try:
+            yield listener.getsockname()[:2]
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 @pytest.fixture(scope="session")

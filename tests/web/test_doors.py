@@ -4,8 +4,7 @@ import http.client
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import datetime
 
 import pytest
@@ -13,35 +12,15 @@ import pytest
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
 import starlette.datastructures
-import uvicorn
 
 from predibot.ledger.store import Store
 from predibot.web import server as web_server
-from predibot.web.app import create_app
-from predibot.web.server import server_config
 from tests.jobs.program import wait_until
 from tests.soaks import few
-from tests.web.conftest import NOW, client_of
+from tests.web.conftest import NOW, client_of, served
 
 TOKEN = "a token of sixteen characters and more"
 OPEN = ("/health", "/login", "/static/page.js")
-
-
-@contextmanager
-def served(address: str, clock: Callable[[], datetime] = lambda: NOW, **more: str) -> Iterator[tuple[str, int]]:
-    """Serve a ledger as `predibot serve` does, and yield where."""
-    with Store.open_to_read(address) as store, socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(server_config(create_app(store, clock, **more)))
-        # Of an answer that nobody takes the system keeps little.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
-        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-        thread.start()
-        wait_until(lambda: server.started)
-        try:
-            yield listener.getsockname()[:2]
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def answer_to(where: tuple[str, int], *sent: bytes) -> bytes:

@@ -90,7 +90,7 @@ def attacked(worlds: Worlds, tmp_path: Path, request: pytest.FixtureRequest) -> 
 
 def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tuple[TestClient, bool]) -> None:
     browser, sundays = attacked
-    kinds, seen, broken = Counter[str](), set[str](), list[str]()
+    kinds, seen, shows, broken = Counter[str](), set[str](), set[str](), list[str]()
     # Those that read pages first: few decisions of a kind are looked at.
     ahead = ["/news", "/decisions?" + urlencode({"bot": f"{EVIL}script_sharp", "sort": "slot"}), "/"]
     while ahead:
@@ -117,6 +117,7 @@ def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tupl
             if hidden is not None:
                 broken.append(f"{path}: {shown[max(0, hidden.start() - 150) : hidden.start() + 20]!r}")
             assert len(answer.content) < 1_500_000, path
+            shows |= {kind} if "&lt;script&gt;alert(1)" in shown and "{{7*7}}" in shown else set()
             ahead += page.found
         elif sort == "text/csv":
             assert re.fullmatch(
@@ -124,6 +125,8 @@ def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tupl
             )
             broken += [f"{path}: {cell[:60]!r}" for row in _rows(answer.text) for cell in row if _runs(cell)]
     assert not broken, "\n".join(broken)
+    # It is shown, and not left out.
+    assert {"/", "/today", "/decisions", "/events", "/event", "/bot", "/decision"} <= shows or not sundays
     wanted = {"/bot", "/decision", "/event", "/account", "/cohorts", "/source", "/runs", "/decisions.csv", "/bot.csv"}
     assert wanted <= set(kinds) or not sundays, wanted - set(kinds)
 

@@ -131,22 +131,6 @@ def test_the_file_of_a_list_has_each_of_its_rows_once(many: TestClient) -> None:
         assert len(answer.text.splitlines()) > 1
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("/decisions?sort=id", "there are: slot"),
-        ("/decisions?since=yesterday", "is no day"),
-        ("/decisions?mode=dead", "there are: live, replay"),
-        ("/?category=nothing", "no event is of category"),
-        ("/decisions.csv?sort=id", "there are: slot"),
-        ("/tables/nothing.csv", "no table"),
-    ],
-)
-def test_what_cannot_be_asked_of_a_list_is_said(many: TestClient, path: str, said: str) -> None:
-    answer = many.get(path)
-    assert (answer.status_code, said in answer.text) == (404, True)
-
-
 def test_the_leaderboard_of_some_bots_names_them_alone(many: TestClient) -> None:
     rows = many.get("/api/v1/leaderboard?bots=bot_1,bot_2&since=2025-03-01").json()["rankings"]["clean"]
     assert {row["bot"] for row in rows} == {"bot_1", "bot_2"}

@@ -253,19 +253,8 @@ def test_an_address_is_one_of_a_web_server_and_the_older_option_names_the_comman
 @pytest.mark.parametrize(
     "address",
     [
-        "https://",
-        "https:///bots/",
-        "https://:80/",
-        "ftp://example.org/",
-        "https://example.org/a b",
-        'https://example.org/"x',
-        "https://example.org/'x",
-        "https://example.org/<b>",
-        "https://example.org/\n",
-        "https://example.org\\x",
-        "https://user:password@example.org/",
-        "https://example.org/?page=1",
-        "https://example.org/#bots",
+        *("https://", "https:///bots/", "https://:80/", "ftp://example.org/", "https://user:password@example.org/"),
+        *(f"https://example.org{end}" for end in ("/a b", '/"x', "/'x", "/<b>", "/\n", "\\x", "/?page=1", "/#bots")),
     ],
 )
 def test_an_address_with_anything_but_a_host_and_a_plain_path_is_refused(address: str, tmp_path: Path) -> None:
