@@ -131,7 +131,10 @@ def effort_pictures(evaluation: Evaluation) -> Iterator[tuple[str, Scatter]]:
             if panels:
                 word = EFFORT_WORDS.get(effort, effort)
                 title = _panel_name(f"{word.capitalize()} of a decision against success", knowledge)
-                note = f"Rank correlation (Spearman) over bots, with its 95% interval. Return: {board.returns}."
+                note = (
+                    "Rank correlation (Spearman) over bots, with its 95% interval. Edge: in thousandths of Brier. "
+                    f"Return: {board.returns}."
+                )
                 suffix = "" if knowledge == "clean" else f"-{knowledge}"
                 yield f"effort-{word}{suffix}", Scatter(title, panels, note, word)
 

@@ -27,7 +27,9 @@ def test_an_effort_that_is_unknown_or_the_same_of_all_has_no_picture() -> None:
 
 def test_a_panel_has_a_point_for_each_bot_that_knows_both_its_edge_in_thousandths() -> None:
     made = with_effort()
-    edge, *_ = dict(effort_pictures(made))["effort-pages"].panels
+    picture = dict(effort_pictures(made))["effort-pages"]
+    edge, *_ = picture.panels
+    assert "Edge: in thousandths of Brier." in picture.note
     known = {card.bot: 1_000.0 * card.edge.edge for card in made.cards if card.edge.edge is not None}
     assert {bot: up for bot, (_, up) in edge.of.items()} == known
     assert edge.note.endswith(f"{len(known)} bots")
