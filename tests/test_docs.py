@@ -140,40 +140,22 @@ def of_import(worlds: Worlds) -> None:
     predibench_day.write_day(Path("model_results/2025-09-18"))
 
 
-def of_neighbours(_: Worlds) -> None:
-    """Write what users of other programs bring."""
-    of_csv_blocks("coming-from", "account.csv", "metaculus.csv")
-
-
-def of_weeks(worlds: Worlds) -> None:
-    """Play three slots of events into the ledger that is taken where none is named."""
-    worlds.copy(weeks, Path())
-
-
 def of_weekly(worlds: Worlds) -> None:
     """Put cohorts where the demo of them leaves its ledger."""
     Path("runs/out").mkdir(parents=True)
     shutil.copyfile(worlds(three_games) / "ledger.db", "runs/out/demo_weekly.db")
 
 
-def of_stocks(worlds: Worlds) -> None:
-    """Put prices of stocks where the demo of them leaves its folder."""
-    shutil.copytree(worlds(week_of_stocks) / "stocks", "runs/out/demo_stocks")
-
-
-def of_demo(worlds: Worlds) -> None:
-    """Put the ledger of the demo where it leaves it."""
-    worlds.copy(demo, Path())
-
-
 PREPARED: dict[str, Callable[[Worlds], object]] = {
-    "coming-from": of_neighbours,
+    # What users of other programs bring.
+    "coming-from": lambda _: of_csv_blocks("coming-from", "account.csv", "metaculus.csv"),
     "import": of_import,
-    "ledger": of_weeks,
-    "related": of_demo,
+    # Three slots of events in the ledger that is taken where none is named.
+    "ledger": lambda worlds: worlds.copy(weeks, Path()),
+    "related": lambda worlds: worlds.copy(demo, Path()),
     "score": of_score,
-    "stocks": of_stocks,
-    "web": of_weeks,
+    "stocks": lambda worlds: shutil.copytree(worlds(week_of_stocks) / "stocks", "runs/out/demo_stocks"),
+    "web": lambda worlds: worlds.copy(weeks, Path()),
     "weekly": of_weekly,
 }
 ALIKE = ("coming-from", "import", "score", "beliefbench", "stakebench", "studies")
@@ -183,9 +165,18 @@ WITH_COMMANDS = [page for page in PAGES if page not in PLAYED_ELSEWHERE and any(
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_each_block_says_what_it_holds(page: str) -> None:
+def test_each_block_says_what_it_holds_and_every_file_it_points_to_is_there(page: str) -> None:
     assert {language for language, _ in fenced(page)} <= LANGUAGES
     assert all((ROOT / "tests" / file).exists() for file in PLAYED_ELSEWHERE.values())
+    targets = re.findall(r"\]\(([^)#:]+)\)", PAGES[page].read_text("utf-8"))
+    assert [each for each in targets if not (PAGES[page].parent / each).exists()] == []
+
+
+def test_every_folder_that_the_readme_names_is_there() -> None:
+    readme, later = PAGES["README"].read_text("utf-8"), ("runs/out", "strategies/contrarian.py")
+    named = re.findall(r"`((?:predibot|tests|strategies|tools|runs|docs)[\w/.]*)`", readme)
+    gone = {each for each in named if not (ROOT / each).exists() and not each.startswith(later)}
+    assert gone <= {"predibot.toml"}
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS)

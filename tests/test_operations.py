@@ -20,21 +20,17 @@ from tests.cli.alone import predibot_alone
 from tests.ledger.databases import Postgres, postgres
 from tests.operator import set_up
 from tests.soaks import few
+from tests.test_docs import PAGES, ROOT, fenced
 
 __all__ = ["postgres", "predibot"]
 
-ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+PAGE = PAGES["operations"].read_text(encoding="utf-8")
 DATABASE, CLUSTER = "postgresql://predibot@db.example/predibot", "dask:tcp://scheduler.example:8786"
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
 
 
 def commands() -> list[list[str]]:
     """Return the commands of predibot on the page in their order, those in a sentence too that are whole."""
-    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    lines = [line for kind, block in fenced("operations") if kind == "sh" for line in block.splitlines()]
     return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("predibot ")]
 
 
@@ -88,7 +84,7 @@ def test_each_command_of_the_page_runs(
 
 
 def test_its_settings_are_settings_and_name_every_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    schedule, notify = blocks("toml")
+    schedule, notify = (block for kind, block in fenced("operations") if kind == "toml")
     bot = '[[bots]]\nstrategy = "market_price"\n'
     recipe = parse_recipe(RecipeText(f"{schedule}{bot}", "operations.md", "operations"))
     assert recipe.schedule is not None and set(tomllib.loads(schedule)["schedule"]) >= {"cron", "catch_up", "jitter"}
@@ -98,8 +94,3 @@ def test_its_settings_are_settings_and_name_every_kind(tmp_path: Path, monkeypat
     assert None not in (settings.webhook, settings.email, settings.command, settings.apprise, settings.ping)
     assert settings.on == NOTICE_KINDS
     assert all(f"| `{kind}` |" in PAGE for kind in NOTICE_KINDS)
-
-
-@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", PAGE))
-def test_every_file_it_points_to_is_there(target: str) -> None:
-    assert (ROOT / "docs" / target).exists()

@@ -13,14 +13,14 @@ from predibot.recipe.text import RecipeText
 from tests.acceptance.conftest import done_here
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion
 from tests.cli.alone import predibot_alone
+from tests.test_docs import PAGES, fenced
 from tests.worlds import Worlds, demo
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = PAGES["README"].read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+def blocks(language: str, page: str = "README") -> list[str]:
+    return [text for kind, text in fenced(page) if kind == language]
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> str:
@@ -88,8 +88,7 @@ def test_the_commands_for_a_model_play_it(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_strategy_of_its_page_plays_and_has_15_lines(tmp_path: Path) -> None:
-    page = (ROOT / "docs/strategies.md").read_text(encoding="utf-8")
-    (strategy,) = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    (strategy,) = blocks("python", "strategies")
     assert sum(bool(line.strip()) for line in strategy.splitlines()) <= 15
     (tmp_path / "onlooker.py").write_text(strategy, encoding="utf-8")
     said = run(
@@ -109,8 +108,7 @@ class _Percent(ChatServer):
 
 
 def test_the_strategy_with_models_of_its_page_plays(tmp_path: Path) -> None:
-    page = (ROOT / "docs/strategies.md").read_text(encoding="utf-8")
-    (strategy,) = re.findall(r"^```py\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    (strategy,) = blocks("py", "strategies")
     (tmp_path / "judged.py").write_text(strategy, encoding="utf-8")
     with chat_server(completion()) as server:
         server.__class__ = _Percent
@@ -123,14 +121,3 @@ def test_the_strategy_with_models_of_its_page_plays(tmp_path: Path) -> None:
     assert {each["status"] for each in said["decisions"]} == {"recorded"}
     assert {bet["probability"] for each in said["decisions"] for bet in each["bets"]} == {0.3}
     assert {asked.body["model"] for asked in server.asked} == {"local/one", "local/two"}
-
-
-@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", README))
-def test_every_file_it_points_to_is_there(target: str) -> None:
-    assert (ROOT / target).exists()
-
-
-@pytest.mark.parametrize("folder", re.findall(r"`((?:predibot|tests|strategies|tools|runs|docs)[\w/.]*)`", README))
-def test_every_folder_it_names_is_there(folder: str) -> None:
-    made_later = folder.startswith("runs/out") or folder == "strategies/contrarian.py"
-    assert made_later or (ROOT / folder).exists() or folder == "predibot.toml"

@@ -48,33 +48,14 @@ def test_rows_are_a_sequence_that_cannot_be_changed(rows: Rows[Cells]) -> None:
         rows[0] = rows[1]  # type: ignore[index]
 
 
-def test_columns_of_pandas_have_the_types_of_the_fields(rows: Rows[Cells]) -> None:
-    for frame in (rows.to_pandas(), rows[1:].to_pandas(), rows[:0].to_pandas()):
-        assert [str(kind) for kind in frame.dtypes] == [
-            "string",
-            "string",
-            "Int64",
-            "float64",
-            "boolean",
-            "datetime64[us, UTC]",
-            "object",
-            "object",
-        ]
+def test_columns_of_frames_have_the_types_of_the_fields(rows: Rows[Cells]) -> None:
+    in_pandas = ["string", "string", "Int64", "float64", "boolean", "datetime64[us, UTC]", "object", "object"]
+    at = "Datetime(time_unit='us', time_zone='UTC')"
+    in_polars = ["String", "String", "Int64", "Float64", "Boolean", at, "Date", "List(String)"]
+    for some in (rows, rows[1:], rows[:0]):
+        assert [str(kind) for kind in some.to_pandas().dtypes] == in_pandas
+        assert [str(kind) for kind in some.to_polars().dtypes] == in_polars
     assert rows.to_pandas().isna().sum(axis=1).tolist() == [0, 5]
-
-
-def test_columns_of_polars_have_the_types_of_the_fields(rows: Rows[Cells]) -> None:
-    for frame in (rows.to_polars(), rows[1:].to_polars(), rows[:0].to_polars()):
-        assert [str(kind) for kind in frame.dtypes] == [
-            "String",
-            "String",
-            "Int64",
-            "Float64",
-            "Boolean",
-            "Datetime(time_unit='us', time_zone='UTC')",
-            "Date",
-            "List(String)",
-        ]
     assert rows.to_polars().row(0) == ("x", "a", 1, 0.5, True, AT, AT.date(), ["u", "v"])
 
 
@@ -91,7 +72,5 @@ def test_a_library_that_is_not_installed_is_named_with_the_remedy(library: str) 
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=60
     )
-    assert (
-        done.stdout
-        == f"to_{library} needs {library}, which is not installed; install it with `pip install {library}`\n"
-    )
+    said = f"to_{library} needs {library}, which is not installed; install it with `pip install {library}`\n"
+    assert done.stdout == said

@@ -4,7 +4,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from predibot.config import Settings
 from predibot.errors import VenueError
@@ -14,30 +13,23 @@ from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import read_runs
 from tests.jobs.tiny import canonical, clock, decide_on, nobody, recipe_of, request_of, statuses
-from tests.soaks import ONE_DATABASE
+from tests.ledger.databases import Postgres
+from tests.ledger.statements import found
 
 RECORDED, SKIPPED = ["recorded"] * 3, ["skipped"] * 3
 
 
-def test_every_bot_decides_on_every_event(store: Store, archive: Path) -> None:
+def test_every_bot_decides_on_every_event_at_the_quotes_of_the_runs_instant_and_once(
+    store: Store, archive: Path
+) -> None:
     report = decide_on(store, archive)
     assert statuses(report) == {"market_price": RECORDED, "random_bet": RECORDED}
     assert [event.id for event in report.events] == ["1", "2", "3"]
-    with store.read() as connection:
-        count = "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM fills), (SELECT count(*) FROM quotes)"
-        assert tuple(connection.execute(text(count)).one()) == (8, 8, 16)
-
-
-def test_the_market_bot_bets_at_the_quotes_of_the_runs_instant(store: Store, archive: Path) -> None:
-    report = decide_on(store, archive, request_of(recipe_of("market_price")))
-    bets = {bet.market_id: bet for each in report.decisions for bet in each.stored.bets}
-    assert {name: bet.price_yes for name, bet in bets.items()} == {"1": 0.41, "2": 0.2, "22": 0.7, "3": 0.55}
-    assert {name: bet.bet_usd for name, bet in bets.items()} == {"1": -1.0, "2": -0.5, "22": 0.5, "3": 1.0}
-
-
-@ONE_DATABASE
-def test_deciding_again_changes_nothing(store: Store, archive: Path) -> None:
-    decide_on(store, archive)
+    counts = "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM fills), (SELECT count(*) FROM quotes)"
+    assert found(store, counts) == [(8, 8, 16)]
+    of_market_bot = [each.stored for each in report.decisions if each.stored.bot == "market_price"]
+    bets = {bet.market_id: (bet.price_yes, bet.bet_usd) for each in of_market_bot for bet in each.bets}
+    assert bets == {"1": (0.41, -1.0), "2": (0.2, -0.5), "22": (0.7, 0.5), "3": (0.55, 1.0)}
     before = canonical(store)
     again = decide_on(store, archive)
     assert statuses(again) == {"market_price": SKIPPED, "random_bet": SKIPPED}
@@ -45,37 +37,31 @@ def test_deciding_again_changes_nothing(store: Store, archive: Path) -> None:
     assert canonical(store) == before
 
 
-@ONE_DATABASE
-def test_bots_may_be_added_to_a_run_and_decide_as_if_they_had_been_there(store: Store, archive: Path) -> None:
-    decide_on(store, archive, request_of(recipe_of("market_price")))
-    report = decide_on(store, archive, request_of(recipe_of("market_price", "random_bet")))
-    assert statuses(report) == {"market_price": SKIPPED, "random_bet": RECORDED}
+def test_bots_may_be_added_to_a_run_and_decide_as_if_they_had_been_there(
+    ledger: Store, tmp_path: Path, archive: Path
+) -> None:
+    everybody = ("market_price", "random_bet", "favourite")
+    for bots in (everybody[2:], everybody[1:], everybody):
+        report = decide_on(ledger, archive, request_of(recipe_of(*bots)))
+        assert statuses(report) == {bots[0]: RECORDED, **dict.fromkeys(bots[1:], SKIPPED)}
+    with Store.open(f"sqlite:///{tmp_path}/at_once.db") as at_once:
+        decide_on(at_once, archive, request_of(recipe_of(*everybody)))
+        assert canonical(at_once) == canonical(ledger)
 
 
-def test_the_order_of_deciding_leaves_no_trace(tmp_path: Path, archive: Path) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/a.db") as one, Store.open(f"sqlite:///{tmp_path}/b.db") as other:
-        decide_on(one, archive, request_of(recipe_of("market_price", "random_bet", "favourite")))
-        for bot in ("favourite", "random_bet", "market_price"):
-            decide_on(other, archive, request_of(recipe_of(bot)))
-        assert canonical(one) == canonical(other)
+def test_files_and_servers_hold_the_same(archive: Path, ledger: Store, postgres: Postgres) -> None:
+    decide_on(ledger, archive)
+    with Store.open(postgres.fresh()) as server:
+        decide_on(server, archive)
+        assert canonical(ledger) == canonical(server)
 
 
-def test_files_and_servers_hold_the_same(tmp_path: Path, archive: Path, store: Store) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/file.db") as file:
-        decide_on(file, archive)
-        decide_on(store, archive)
-        assert canonical(file) == canonical(store)
-
-
-def test_another_seed_draws_otherwise(tmp_path: Path, archive: Path) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/a.db") as one, Store.open(f"sqlite:///{tmp_path}/b.db") as other:
-        decide_on(one, archive, request_of(recipe_of("random_bet")))
-        decide_on(other, archive, request_of(recipe_of("random_bet", seed=2**63 - 1)))
-        assert canonical(one) != canonical(other)
-
-
-def test_a_seed_of_any_size_fits(store: Store, archive: Path) -> None:
-    assert decide_on(store, archive, request_of(recipe_of("random_bet", seed=2**63 - 1))).run.seed == 2**63 - 1
+def test_a_seed_of_any_size_fits_and_draws_otherwise(store: Store, archive: Path) -> None:
+    largest = decide_on(store, archive, request_of(recipe_of("random_bet", seed=2**63 - 1), new_run=True))
+    assert largest.run.seed == 2**63 - 1
+    usual = decide_on(store, archive, request_of(recipe_of("random_bet"), new_run=True))
+    bets = [[bet.bet_usd for each in report.decisions for bet in each.stored.bets] for report in (largest, usual)]
+    assert bets[0] != bets[1]
 
 
 def test_threads_of_one_process_that_decide_at_once_decide_each_once(store: Store, archive: Path) -> None:
@@ -88,24 +74,12 @@ def test_threads_of_one_process_that_decide_at_once_decide_each_once(store: Stor
     made = [each for report in reports for each in report.decisions if each.status == "recorded"]
     assert len(reports) == 3
     assert len(made) == 6
-    with store.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM attempts")).scalar_one() == 6
+    assert found(store, "SELECT count(*) FROM attempts") == [6]
 
 
-def test_a_list_that_cannot_be_read_whole_leaves_no_run(store: Store) -> None:
+def test_a_list_that_cannot_be_read_whole_leaves_no_run(ledger: Store) -> None:
     settings = Settings(call_deadline_seconds=0.5)
     venue = open_venue("sandbox:fault=server_error", settings, as_of=None, purpose="decide", clock=clock)
     with venue, pytest.raises(VenueError):
-        decide(request_of(), venue, Resources(store, settings, clock, nobody))
-    with store.read() as connection:
-        assert read_runs(connection) == ()
-
-
-@ONE_DATABASE
-def test_the_sandbox_is_decided_on_as_an_archive_is(store: Store) -> None:
-    settings = Settings()
-    with open_venue("sandbox:events=12", settings, as_of=None, purpose="decide", clock=clock) as venue:
-        request = request_of(recipe_of("market_price", "random_bet", "favourite", "underdog", "always_half"))
-        report = decide(request, venue, Resources(store, settings, clock, nobody))
-    assert len(report.events) > 3
-    assert {status for found in statuses(report).values() for status in found} == {"recorded"}
+        decide(request_of(), venue, Resources(ledger, settings, clock, nobody))
+    assert ledger.run_read(read_runs) == ()

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import Evaluation, evaluate
@@ -13,23 +12,23 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import select_decisions, select_runs
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import void_run
 from predibot.reports.views.leaderboard import missing
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.records.part import Part
-from tests.jobs.tiny import DAY, LATER, decide_on, recipe_of, request_of, track_on, write_archive
+from tests.jobs.tiny import DAY, decide_on, request_of, track_on, write_archive
+from tests.ledger.statements import altered
 from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW
 
 
-def card_of(store: Store, bot: str = "market_price", *, days: float = 30) -> Scorecard:
-    """Return the scorecard of a bot."""
-    return next(card for card in evaluation_of(store, days=days).cards if card.bot == bot)
+def card_of(store: Store) -> Scorecard:
+    """Return the scorecard of the bot that bets at the price."""
+    return next(card for card in evaluation_of(store).cards if card.bot == "market_price")
 
 
-def evaluation_of(store: Store, *, days: float = 30, recipe: str | None = None) -> Evaluation:
+def evaluation_of(store: Store, *, days: float = 30) -> Evaluation:
     """Evaluate so many days after `NOW`."""
-    return evaluate(store=store, venue_name="polymarket", as_of=NOW + days * DAY, part=Part(recipe=recipe))
+    return evaluate(store=store, venue_name="polymarket", as_of=NOW + days * DAY)
 
 
 def test_the_numbers_of_the_tiny_archive_are_those_done_by_hand(store: Store, archive: Path) -> None:
@@ -44,18 +43,6 @@ def test_the_numbers_of_the_tiny_archive_are_those_done_by_hand(store: Store, ar
     gains = [0.54 / 0.59 - 1, 0.5 * (0.81 / 0.80 - 1) + 0.5 * (0.72 / 0.70 - 1), 0.56 / 0.55 - 1]
     assert day.mean_return == pytest.approx(sum(gains) / 3)
     assert day.n == 3
-
-
-@ONE_DATABASE
-def test_an_earlier_instant_sees_neither_later_prices_nor_later_resolutions(store: Store, archive: Path) -> None:
-    decide_on(store, archive)
-    track_on(store, archive)
-    assert card_of(store, days=2.9).settled == 0
-    assert card_of(store, days=3).settled == 1
-    # Market 22 lost before it was found to have won.
-    assert card_of(store, days=8.9).brier == pytest.approx((0.59**2 + 0.70**2) / 2)
-    assert card_of(store, days=9).brier == pytest.approx((0.59**2 + 0.30**2) / 2)
-    assert [card_of(store, days=1.5).horizons[days].n for days in ("1", "2")] == [3, 0]
 
 
 def test_what_was_tracked_later_changes_nothing_as_of_an_earlier_instant(tmp_path: Path, archive: Path) -> None:
@@ -74,24 +61,14 @@ def test_who_only_reads_sees_each_alteration(tmp_path: Path, archive: Path) -> N
         track_on(store, archive)
         first = evaluation_of(reader)
         assert evaluation_of(reader) == first == evaluation_of(store)
-        alterations = ("UPDATE orders SET amount = amount / 2", "DELETE FROM forecasts WHERE decision_id = 1")
-        for alteration in alterations:
-            with store.write() as connection:
-                connection.execute(text(alteration))
+        for alteration in ("UPDATE orders SET amount = amount / 2", "DELETE FROM forecasts WHERE decision_id = 1"):
+            altered(store, alteration)
             found = evaluation_of(reader)
             with Store.open_to_read(address) as fresh:
                 assert found == evaluation_of(fresh) != first
             first = found
         decide_on(store, archive, as_of=NOW + DAY)
         assert card_of(reader).decisions == 6
-
-
-@ONE_DATABASE
-def test_a_decision_made_later_is_not_seen(store: Store, archive: Path) -> None:
-    decide_on(store, archive)
-    decide_on(store, archive, as_of=NOW + DAY)
-    assert card_of(store, days=0.5).decisions == 3
-    assert card_of(store, days=1).decisions == 6
 
 
 @ONE_DATABASE
@@ -113,23 +90,6 @@ def test_a_decision_made_after_its_deadline_is_stored_and_shown_and_in_no_score(
         traced = find_decisions(connection, second.run, "market_price", "1")
     assert (first.late, second.late, rows, all(each.late for each in told)) == (0, 6, [0] * 6 + [1] * 6, True)
     assert [each.late for each in traced] == [True]
-
-
-@ONE_DATABASE
-def test_a_void_run_is_in_no_score(store: Store, archive: Path) -> None:
-    run = decide_on(store, archive).run
-    with store.write() as connection:
-        void_run(connection, run.key, reason="wrong", at=LATER)
-    assert evaluation_of(store).cards == ()
-    decide_on(store, archive, request_of(recipe_of("market_price")))
-    assert [card.bot for card in evaluation_of(store).cards] == ["market_price"]
-
-
-@ONE_DATABASE
-def test_only_the_recipe_that_is_asked_for_counts(store: Store, archive: Path) -> None:
-    decide_on(store, archive)
-    assert evaluation_of(store, recipe="other").cards == ()
-    assert len(evaluation_of(store, recipe="tiny").cards) == 2
 
 
 @ONE_DATABASE

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import done_here
+from tests.jobs.agent_run import RECIPE
 from tests.jobs.failpoints import with_little_room, without_privileges
 from tests.jobs.program import Program
-from tests.jobs.test_ledger_copies import RECIPE, rows_at
+from tests.jobs.test_ledger_copies import rows_at
 from tests.jobs.tiny import canonical_at
 from tests.worlds import Worlds
 
@@ -69,17 +70,13 @@ def test_a_read_only_folder_is_told_and_a_backup_is_restored_from_it(program: Pr
     try:
         for command in WRITERS:
             assert "Make the file and its folder writable" in refused(program, *command, under=without_privileges)
-        into = refused(
-            program, "ledger", "backup", "kept/b.db", "--ledger", "sqlite:///kept/backup.db", under=without_privileges
-        )
+        backup = ("ledger", "backup", "kept/b.db", "--ledger", "sqlite:///kept/backup.db")
+        into = refused(program, *backup, under=without_privileges)
         assert "the backup kept/b.db cannot be written: Permission denied" in into
-        copied = refused(
-            program, "ledger", "copy", "sqlite:///kept/backup.db", "sqlite:///kept/c.db", under=without_privileges
-        )
-        assert "Look at the path and its permissions" in copied
-        ended(
-            program.start("ledger", "restore", "kept/backup.db", "--ledger", "sqlite:///r.db", first=without_privileges)
-        )
+        copy = ("ledger", "copy", "sqlite:///kept/backup.db", "sqlite:///kept/c.db")
+        assert "Look at the path and its permissions" in refused(program, *copy, under=without_privileges)
+        restore = ("ledger", "restore", "kept/backup.db", "--ledger", "sqlite:///r.db")
+        ended(program.start(*restore, first=without_privileges))
     finally:
         kept.chmod(0o755)
     assert {path.name for path in kept.iterdir()} == before

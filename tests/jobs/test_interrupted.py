@@ -11,11 +11,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
-from predibot.ledger.store import Store
 from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import claimed, outcomes
+from tests.ledger.statements import found
 from tests.soaks import few
 
 BOTS = ("--bots", "market_price,slow")
@@ -163,6 +162,4 @@ def has_come_to_the_slow(program: Program, *, claims: int = 2) -> bool:
 
 def outcomes_so_far(program: Program) -> list[str]:
     """Return how the attempts ended that ended, sorted."""
-    with Store.open(program.ledger) as store, store.read() as connection:
-        statement = text("SELECT outcome FROM attempts WHERE outcome IS NOT NULL")
-        return sorted(connection.execute(statement).scalars())
+    return sorted(found(program.ledger, "SELECT outcome FROM attempts WHERE outcome IS NOT NULL"))

@@ -1,21 +1,20 @@
 """Killing, and two at once: whatever happens to a process, the ledger ends up as if nothing had happened."""
 
 import json
-import signal
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from tests.jobs.failpoints import After, Before
 from tests.jobs.games import Game, Played, cohorts, events, portfolios, stocks
-from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.program import SLOW, Program, document_of
 from tests.jobs.tiny import canonical, canonical_at
+from tests.ledger.statements import found
 from tests.soaks import few
 from tests.worlds import Worlds
 
@@ -133,38 +132,24 @@ def a_program(folder: Path) -> Program:
     return made
 
 
-def test_killing_between_claim_and_result_loses_nothing_and_is_on_record(program: Program) -> None:
-    program.strategy("slow", SLOW.replace("0.04", "600.0"))
-    process = program.decide("--bots", "slow")
-    wait_until(lambda: claimed(program) == 2)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    program.strategy("slow", SLOW)
-    document = document_of(program.decide("--bots", "slow"))
-    assert document["totals"]["recorded"] == 3
-    assert outcomes(program.ledger) == ["lost", "lost", "recorded", "recorded", "recorded"]
-
-
 def claimed(program: Program) -> int:
     """Return how many claims are held in a program's ledger, as far as there is one."""
-    if not (program.folder / "ledger.db").exists():
-        return 0
-    with Store.open(program.ledger) as store, store.read() as connection:
-        statement = text("SELECT count(*) FROM tasks WHERE status = 'claimed'")
-        return int(connection.execute(statement).scalar_one())
+    return program.count("tasks WHERE status = 'claimed'")
 
 
 def outcomes(address: str) -> list[str]:
     """Return how all attempts in a ledger ended, sorted."""
-    with Store.open(address) as store, store.read() as connection:
-        return sorted(connection.execute(text("SELECT outcome FROM attempts")).scalars())
+    return sorted(found(address, "SELECT outcome FROM attempts"))
 
 
 def test_processes_at_once_decide_everything_exactly_once(tmp_path: Path, address: str) -> None:
     alone, both = a_program(tmp_path / "alone"), a_program(tmp_path / "both")
     processes = [*(both.decide(*BOTS, ledger=address) for _ in range(2)), alone.decide(*BOTS)]
-    totals = [document_of(process)["totals"] for process in processes][:2]
+    documents = [document_of(process) for process in processes][:2]
+    totals = [each["totals"] for each in documents]
     assert outcomes(address) == ["recorded"] * DECISIONS
     assert sum(each["recorded"] for each in totals) == DECISIONS
     assert sum(each["skipped"] for each in totals) == DECISIONS
     assert canonical_at(address) == canonical_at(alone.ledger)
+    assert {each["receipt"]["root"] for each in documents} == {*found(address, "SELECT root FROM receipts")}
+    assert found(address, "SELECT count(*) FROM receipts") == [1]

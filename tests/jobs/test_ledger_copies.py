@@ -12,30 +12,20 @@ from pathlib import Path
 
 import psutil
 import pytest
-from sqlalchemy import Engine, event, text
+from sqlalchemy import Engine, event
 
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_address, without_password
 from tests.acceptance.conftest import Predibot, done_here, said_here
+from tests.jobs.agent_run import RECIPE
 from tests.jobs.failpoints import After, Before, Executing, Placed
 from tests.jobs.program import Program, wait_until
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
+from tests.ledger.statements import altered, found
 from tests.soaks import ONE_DATABASE, few
 from tests.worlds import Worlds
 
-RECIPE = """
-game = "dollar_per_event"
-venue = "sandbox:events=20"
-every = "1d"
-[limits.run]
-usd = 5.0
-[[bots]]
-strategy = "random_bet"
-[[bots]]
-strategy = "tool_agent"
-model = "sandbox/sharp"
-"""
 EVALUATE = ("evaluate", "--no-track", "--as-of", "2026-03-01", "--json", "--ledger")
 Place = Callable[[str], str]
 
@@ -64,7 +54,7 @@ def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
 
 def decide_and_track(ledger: str, *options: str) -> None:
     """Decide, with agents, which keep traces and pages, and track."""
-    done_here("decide", "r.toml", "--events", "2", "--ledger", ledger, *options)
+    done_here("decide", "r.toml", "--ledger", ledger, *options)
     done_here("track", "--ledger", ledger, "--as-of", "2026-03-01")
 
 
@@ -79,13 +69,13 @@ def decided(place: Place, worlds: Worlds) -> Place:
     """Return what makes a ledger in a kind of database that decided and tracked, and returns its address."""
 
     def made(kind: str) -> str:
-        address = place(kind)
+        address, whole = place(kind), worlds(agents) / "ledger.db"
         if kind == "postgresql":
-            decide_and_track(address)
+            done_here("ledger", "copy", sqlite_address(whole), address)
         else:
             file = address.removeprefix("sqlite:///")
-            shutil.copyfile(worlds(agents) / "ledger.db", file)
-            shutil.copytree(worlds(agents) / "ledger.db.files", f"{file}.files")
+            shutil.copyfile(whole, file)
+            shutil.copytree(f"{whole}.files", f"{file}.files")
         return address
 
     return made
@@ -100,9 +90,7 @@ def looked_at(ledger: str) -> dict[str, int]:
 
 def rows_at(ledger: str) -> int:
     """Return how many decisions and runs a ledger has."""
-    with Store.open(ledger) as store, store.read() as connection:
-        statement = text("SELECT (SELECT count(*) FROM decisions) + (SELECT count(*) FROM runs)")
-        return int(connection.execute(statement).scalar_one())
+    return int(found(ledger, "SELECT (SELECT count(*) FROM decisions) + (SELECT count(*) FROM runs)")[0])
 
 
 BOTH_WAYS = [("sqlite", "postgresql"), ("postgresql", "sqlite")]
@@ -113,14 +101,12 @@ def test_a_copy_is_the_same_and_is_written_on(
     predibot: Predibot, place: Place, decided: Place, source: str, target: str
 ) -> None:
     before = decided(source)
-    with Store.open(before) as store, store.write() as connection:
+    with Store.open(before) as store:
         # A service is at work over the one, and nobody over the other.
-        row = "INSERT INTO services (name, owner, started_at, lease_until) VALUES ('schedule', 'me', 0, 1)"
-        connection.execute(text(row))
+        altered(store, "INSERT INTO services (name, owner, started_at, lease_until) VALUES ('schedule', 'me', 0, 1)")
     after = place(target)
     said = predibot("ledger", "copy", before, after, "--json")
-    with Store.open_to_read(after) as store, store.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM services")).scalar() == 0
+    assert found(after, "SELECT count(*) FROM services") == [0]
     assert (said.code, said.document["verified"]) == (0, True)
     assert said.document["copied"]["tables"]["decisions"]["rows"] == 4
     assert canonical_at(after) == canonical_at(before)
@@ -291,18 +277,8 @@ def test_a_backup_is_the_ledger_of_the_instant_at_which_it_began(
     assert looked_at(backup)["traces present"] == 2
 
 
-NAMES = [
-    "a#b.db",
-    "100%.db",
-    "a%20b.db",
-    "why?.db",
-    "a b.db",
-    "Ünï 中.db",
-    "q'\"`.db",
-    "a:b@c.db",
-    "a&b=c;d.db",
-    "$(x) \\n.db",
-]
+STEMS = ("a#b", "100%", "a%20b", "why?", "a b", "Ünï 中", "q'\"`", "a:b@c", "a&b=c;d", "$(x) \\n")
+NAMES = [f"{stem}.db" for stem in STEMS]
 
 
 @pytest.mark.parametrize("name", few(NAMES, *NAMES[::3]))
@@ -311,8 +287,8 @@ def test_a_ledger_and_its_backup_may_have_any_name(tmp_path: Path, name: str) ->
     with Store.open(sqlite_address(ledger)) as store:
         assert parse_ledger_url(store.address).database == str(ledger)
     assert without_password(sqlite_address(ledger))[0] == sqlite_address(ledger)
-    assert said_here("ledger", "backup", str(backup), "--ledger", sqlite_address(ledger)).code == 0
-    assert said_here("ledger", "restore", str(backup), "--ledger", sqlite_address(restored)).code == 0
+    done_here("ledger", "backup", str(backup), "--ledger", sqlite_address(ledger))
+    done_here("ledger", "restore", str(backup), "--ledger", sqlite_address(restored))
     assert {path.name for path in tmp_path.iterdir()} == {ledger.name, restored.name, backup.name}
 
 

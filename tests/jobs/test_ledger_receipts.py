@@ -30,6 +30,7 @@ from predibot.ledger.write.ledger_receipts import (
     ledger_receipts_of,
 )
 from tests.acceptance.conftest import Said, done_here, said_here
+from tests.jobs.agent_run import change
 from tests.ledger.databases import Postgres, closing_engine, engine_of
 from tests.worlds import Worlds, three_games, two_events, week_of_stocks
 
@@ -86,14 +87,6 @@ def two(worlds: Worlds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     """Return the file of a small ledger, in a folder that is the current one."""
     monkeypatch.chdir(worlds.copy(two_events, tmp_path))
     return tmp_path / "ledger.db"
-
-
-def change(file: Path, *statements: str) -> None:
-    """Change a ledger past everything that looks after it."""
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-        for statement in statements:
-            assert connection.execute(statement).rowcount > 0, statement
 
 
 @contextmanager
@@ -196,7 +189,7 @@ def test_what_money_or_a_score_rests_on_is_named_where_it_was_changed(games: Pat
             assert ledger is not None
             assert statements.keys() - {each.row.split()[0] for each in ledger.differences} == set()
             left = {statement: part for statement, part in left.items() if statement not in statements.values()}
-    change(games, next(iter(MONEY)))
+    change(next(iter(MONEY)), file=games)
     assert (verified().code, verified("--against", "roots").code) == (1, 1)
 
 
@@ -213,7 +206,7 @@ def test_prices_of_another_path_are_named(games: Path) -> None:
 
 def test_no_later_receipt_is_made_over_what_was_changed(games: Path) -> None:
     done_here("verify", "--publish", "roots", *LEDGER)
-    change(games, "UPDATE journal SET cash_usd = cash_usd * 1.2 WHERE kind = 'fill'")
+    change("UPDATE journal SET cash_usd = cash_usd * 1.2 WHERE kind = 'fill'", file=games)
     more = ("--venue", "sandbox:events=40,named=1", "--bots", "equal_weights,all_cash")
     said_here("decide", "sandbox_portfolio", "--as-of", "2026-01-09T12:00Z", *more, *LEDGER)
     ledger = verified("--against", "roots", "--json").document["ledger"]
@@ -273,8 +266,8 @@ def test_no_receipt_says_itself_that_a_row_may_change(games: Path) -> None:
 
 def test_a_ledger_that_is_made_anew_behind_its_roots_is_named(two: Path) -> None:
     done_here("verify", "--publish", "roots", *LEDGER)
-    change(two, "UPDATE markets SET question = 'x'", "DELETE FROM ledger_receipts")
-    change(two, "UPDATE price_paths SET receipts = NULL")
+    change("UPDATE markets SET question = 'x'", "DELETE FROM ledger_receipts", file=two)
+    change("UPDATE price_paths SET receipts = NULL", file=two)
     done_here("track", "--as-of", "2026-01-07T12:00Z", *LEDGER)
     said = verified("--against", "roots")
     assert (said.code, "of the ledger, which is" in said.out) == (1, True)
@@ -312,14 +305,14 @@ def test_an_archived_cohort_is_covered_and_may_be_counted_again(games: Path) -> 
     # No run has a new root, so the ledger's is in a line of its own.
     done_here("verify", "--publish", "roots", *LEDGER)
     assert verified("--against", "roots").code == 0
-    change(games, "UPDATE cohorts SET archived_reason = 'another' WHERE archived_reason = 'a test'")
+    change("UPDATE cohorts SET archived_reason = 'another' WHERE archived_reason = 'a test'", file=games)
     assert verified().code == 1
-    change(games, "UPDATE cohorts SET archived_reason = 'a test' WHERE archived_reason = 'another'")
+    change("UPDATE cohorts SET archived_reason = 'a test' WHERE archived_reason = 'another'", file=games)
     done_here(*week, "--count-again")
     assert verified("--against", "roots").code == 0
 
 
 def test_runs_of_before_receipts_hold_without_one(games: Path) -> None:
-    change(games, "DELETE FROM receipts", "DELETE FROM ledger_receipts", "UPDATE runs SET receipted = 'older'")
+    change("DELETE FROM receipts", "DELETE FROM ledger_receipts", "UPDATE runs SET receipted = 'older'", file=games)
     said = verified()
     assert (said.code, "it was decided before there were any" in said.out) == (0, True)

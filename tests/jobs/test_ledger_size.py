@@ -13,6 +13,7 @@ from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot
 from tests.jobs.test_ledger_copies import EVALUATE, Place, decided, looked_at, place, predibot
 from tests.jobs.tiny import canonical_at
+from tests.ledger.statements import altered, found
 from tests.soaks import ONE_DATABASE
 
 __all__ = ["decided", "place", "predibot"]
@@ -32,13 +33,12 @@ def changed(ledger: str, statement: str) -> None:
 
 def traces_of(ledger: str) -> dict[str, str]:
     """Return the trace of each decision that has one, by the decision's name."""
-    with Store.open(ledger) as store, store.read() as connection:
-        statement = (
-            "SELECT runs.key || '/' || bots.name || '/' || subject_id, trace_sha256 FROM decisions"
-            " JOIN runs ON runs.id = decisions.run_id JOIN bots ON bots.id = bot_id"
-            " JOIN subjects ON subjects.id = subject_row WHERE trace_sha256 IS NOT NULL ORDER BY decisions.id"
-        )
-        return {name: sha256 for name, sha256 in connection.execute(text(statement))}
+    statement = (
+        "SELECT runs.key || '/' || bots.name || '/' || subject_id, trace_sha256 FROM decisions"
+        " JOIN runs ON runs.id = decisions.run_id JOIN bots ON bots.id = bot_id"
+        " JOIN subjects ON subjects.id = subject_row WHERE trace_sha256 IS NOT NULL ORDER BY decisions.id"
+    )
+    return dict(found(ledger, statement))
 
 
 def scores_of(predibot: Predibot, ledger: str) -> dict[str, Any]:
@@ -139,8 +139,7 @@ def test_compacting_removes_what_no_row_names_and_gives_room_back(
     with Store.open(aged) as other:
         done = predibot("ledger", "compact", "--json", "--ledger", aged).document
         # Who has it open goes on.
-        with other.write() as connection:
-            connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('w', 'w', 'w')"))
+        altered(other, "INSERT INTO events (venue, event_id, title) VALUES ('w', 'w', 'w')")
     assert (done["artefacts"], done["unfinished"]) == (2, int(kind == "sqlite"))
     assert done["bytes_after"] < done["bytes_before"]
     assert (canonical_at(aged), looked_at(aged)["traces present"]) == (before, 2)

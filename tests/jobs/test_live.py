@@ -9,7 +9,6 @@ from typing import NoReturn
 
 import httpx
 import pytest
-from sqlalchemy import text
 
 from predibot import strategies
 from predibot.config import Settings
@@ -30,7 +29,8 @@ from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.venues.polymarket.client import Polymarket
-from tests.jobs.tiny import DAY, clock, nobody, recipe_of, request_of
+from tests.jobs.tiny import DAY, clock, nobody, recipe_of, request_of, statuses
+from tests.ledger.statements import found
 from tests.soaks import ONE_DATABASE
 
 MINUTE = timedelta(minutes=1)
@@ -49,6 +49,9 @@ class Spent:
         raise BudgetSpent("the bot's limit of $1 is reached")
 '''
 YEAR = {"every": "365d"}
+QUOTED = """decisions JOIN bots ON bots.id = decisions.bot_id
+JOIN quotes shown ON shown.decision_id = decisions.id AND shown.role = 'shown'
+JOIN quotes booked ON booked.decision_id = decisions.id AND booked.role = 'booked'"""
 
 
 @dataclass
@@ -74,6 +77,12 @@ class Live:
             )
         )
         return stack
+
+    @property
+    def model(self) -> str:
+        """Return a bot whose model the server has."""
+        asked = f'model = "openai/lazy"\nbase_url = "{self.server.chat_url}"\nprice_usd_per_million_tokens = 0'
+        return f'strategy = "one_shot"\n{asked}'
 
     def tick(self) -> datetime:
         """Return the time, and let a step pass, by default more than a minute."""
@@ -153,15 +162,8 @@ def test_a_market_that_closed_meanwhile_cannot_be_quoted(live: Live, event: Even
 def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(store: Store, live: Live) -> None:
     report = live.decide(store, "market_price", ticking=True)
     assert {each.status for each in report.decisions} == {"recorded"}
-    with store.read() as connection:
-        rows = connection.execute(
-            text(
-                """SELECT shown.at, booked.at, decided_at FROM decisions
-                JOIN quotes shown ON shown.decision_id = decisions.id AND shown.role = 'shown'
-                JOIN quotes booked ON booked.decision_id = decisions.id AND booked.role = 'booked'
-                AND booked.market_row = shown.market_row"""
-            )
-        ).all()
+    of_one_market = "AND booked.market_row = shown.market_row"
+    rows = found(store, f"SELECT shown.at, booked.at, decided_at FROM {QUOTED} {of_one_market}")
     assert len(rows) >= len(report.decisions)
     assert all(shown < booked <= decided for shown, booked, decided in rows)
     assert min(shown for shown, _, _ in rows) > to_microseconds(report.run.as_of)
@@ -173,20 +175,11 @@ def test_who_waits_for_others_sees_a_price_asked_for_after_their_answers_and_a_m
 ) -> None:
     # So small a step that nothing grows a minute old, however many look at the clock.
     live.step = timedelta(milliseconds=50)
-    model = f'strategy = "one_shot"\nmodel = "openai/lazy"\nbase_url = "{live.server.chat_url}"'
-    bots = ("market_price", f"{model}\nprice_usd_per_million_tokens = 0", 'strategy = "calibrated"\nbot = "one_shot"')
+    bots = ("market_price", live.model, 'strategy = "calibrated"\nbot = "one_shot"')
     report = live.decide(store, *bots, ticking=True)
     assert {each.stored.message for each in report.decisions} == {""}
-    with store.read() as connection:
-        rows = connection.execute(
-            text(
-                """SELECT bots.name, decisions.subject_row, decided_at, min(shown.at), min(booked.at) FROM decisions
-                JOIN bots ON bots.id = decisions.bot_id
-                JOIN quotes shown ON shown.decision_id = decisions.id AND shown.role = 'shown'
-                JOIN quotes booked ON booked.decision_id = decisions.id AND booked.role = 'booked'
-                GROUP BY decisions.id, bots.name"""
-            )
-        ).all()
+    columns = "bots.name, decisions.subject_row, decided_at, min(shown.at), min(booked.at)"
+    rows = found(store, f"SELECT {columns} FROM {QUOTED} GROUP BY decisions.id, bots.name")
     times = {(name, subject): (decided, shown, booked) for name, subject, decided, shown, booked in rows}
     for (name, subject), (_, shown, booked) in times.items():
         assert (booked > shown) == (name == "one_shot")
@@ -207,11 +200,9 @@ def test_an_answer_is_booked_at_the_quotes_it_was_shown_where_the_venue_fails_me
         return quotes(venue, event)
 
     monkeypatch.setattr(Polymarket, "quotes", once)
-    model = f'strategy = "one_shot"\nmodel = "openai/lazy"\nbase_url = "{live.server.chat_url}"'
-    report = live.decide(store, f"{model}\nprice_usd_per_million_tokens = 0", ticking=True)
+    report = live.decide(store, live.model, ticking=True)
     assert {each.status for each in report.decisions} == {"recorded"}
-    with store.read() as connection:
-        notes = connection.execute(text("SELECT notes_json FROM decisions")).scalars().all()
+    notes = found(store, "SELECT notes_json FROM decisions")
     assert len(notes) == len(asked) and all("the venue did not answer again" in each for each in notes)
 
 
@@ -223,8 +214,7 @@ def test_a_bot_whose_budget_is_spent_abstains_at_the_quotes_it_was_shown(
     monkeypatch.setattr(strategies, "__path__", [str(tmp_path), *strategies.__path__])
     report = live.decide(store, "spent", ticking=True)
     assert {(each.status, each.stored.reason_kind) for each in report.decisions} == {("abstained", "budget")}
-    with store.read() as connection:
-        at = connection.execute(text("SELECT min(at) FROM quotes WHERE role = 'shown'")).scalar_one()
+    (at,) = found(store, "SELECT min(at) FROM quotes WHERE role = 'shown'")
     assert at > to_microseconds(report.run.as_of)
 
 
@@ -240,12 +230,8 @@ def test_a_market_that_closed_meanwhile_makes_the_decision_fail(store: Store, li
     first = live.decide(store, "market_price")
     live.now = max(event.closes_at or live.now for event in first.events) + 20 * DAY
     later = live.decide(store, "market_price", "random_bet")
-    assert [each.status for each in later.decisions if each.stored.bot == "market_price"] == ["skipped"] * len(
-        first.events
-    )
-    assert [each.status for each in later.decisions if each.stored.bot == "random_bet"] == ["failed"] * len(
-        first.events
-    )
+    events = len(first.events)
+    assert statuses(later) == {"market_price": ["skipped"] * events, "random_bet": ["failed"] * events}
     assert "closed meanwhile" in later.decisions[-1].message
 
 
@@ -257,8 +243,8 @@ def test_tracking_a_live_venue_takes_quotes_of_its_own(store: Store, live: Live)
         report = track(store=store, opened=opened, settings=Settings(), listener=nobody)
     assert not report.incomplete, report.notes
     with store.read() as connection:
-        found = {row["at"] for row in export_rows(connection, "observations") if row["source"] == "quote"}
-    assert found == {format_instant(live.now)}
+        at = {row["at"] for row in export_rows(connection, "observations") if row["source"] == "quote"}
+    assert at == {format_instant(live.now)}
 
 
 @ONE_DATABASE

@@ -13,25 +13,15 @@ from typing import Any
 import pytest
 
 from predibot.ledger.merkle_tree import leaf_hash, root_from
-from tests.acceptance.conftest import Predibot, done_here, said_here
+from tests.acceptance.conftest import Predibot
 from tests.forked import Forked
+from tests.jobs.agent_run import BASELINE, LEDGER, change, predibot
 from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.ledger.databases import Postgres
-from tests.worlds import Worlds
+from tests.soaks import few
 
-RECIPE = """
-game = "dollar_per_event"
-venue = "sandbox:events=20"
-every = "1d"
-[selection]
-events = 2
-[[bots]]
-strategy = "random_bet"
-[[bots]]
-strategy = "tool_agent"
-model = "sandbox/sharp"
-"""
-LEDGER = Path("runs/out/predibot.db")
+__all__ = ["predibot"]
+
 GATED = """from pathlib import Path
         turn = len(list(Path().glob("*.done")))
         while not Path(f"{turn}.go").exists():
@@ -70,27 +60,6 @@ CHANGES = {
 """One change each, and the field that is named."""
 
 
-def run_with_an_agent() -> None:
-    """Decide as the recipe says, which stays beside the ledger."""
-    Path("r.toml").write_text(RECIPE)
-    done_here("decide", "r.toml")
-
-
-@pytest.fixture
-def predibot(worlds: Worlds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
-    """Return the program in a folder whose ledger has a run with an agent."""
-    monkeypatch.chdir(worlds.copy(run_with_an_agent, tmp_path))
-    return said_here
-
-
-def change(*statements: str) -> None:
-    """Change the ledger past everything that looks after it."""
-    with closing(sqlite3.connect(LEDGER)) as connection, connection:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-        for statement in statements:
-            assert connection.execute(statement).rowcount > 0, statement
-
-
 def the_run(program: Predibot, *more: str) -> Mapping[str, Any]:
     """Return the one run that `verify` speaks of."""
     (run,) = program("verify", *more, "--json").document["runs"]
@@ -104,12 +73,6 @@ def test_a_run_has_a_receipt_which_a_second_call_finds_again(predibot: Predibot)
     assert f"receipt 1: {first['root']}" in again.out
     run = the_run(predibot)
     assert (run["holds"], run["root"], run["receipts"]) == (True, first["root"], [first])
-
-
-def test_what_later_jobs_do_changes_no_receipt(predibot: Predibot) -> None:
-    root = the_run(predibot)["root"]
-    assert predibot("track").code == predibot("evaluate").code == 0
-    assert the_run(predibot) | {"root": root, "holds": True} == the_run(predibot)
 
 
 def test_whatever_was_changed_is_named_with_its_bot_subject_and_field(predibot: Predibot) -> None:
@@ -145,12 +108,12 @@ def test_a_decision_that_was_taken_out_or_put_in_is_named(predibot: Predibot) ->
     assert any("No receipt is made" in note for note in again["notes"])
 
 
-@pytest.mark.parametrize("column", ["root", "leaves_packed"])
-def test_a_receipt_that_was_changed_does_not_hold(predibot: Predibot, column: str) -> None:
-    value = {"root": f"'{'0' * 64}'", "leaves_packed": "x'00'"}[column]
-    change(f"UPDATE receipts SET {column} = {value}")
-    run = the_run(predibot)
-    assert (run["holds"], len(run["problems"])) == (False, 1)
+def test_a_receipt_that_was_changed_does_not_hold(predibot: Predibot) -> None:
+    root = the_run(predibot)["root"]
+    for changed in (f"root = '{'0' * 64}'", f"root = '{root}', leaves_packed = x'00'"):
+        change(f"UPDATE receipts SET {changed}")
+        run = the_run(predibot)
+        assert (run["holds"], len(run["problems"])) == (False, 1)
 
 
 def test_traces_that_were_pruned_are_no_failure(predibot: Predibot) -> None:
@@ -215,14 +178,7 @@ def test_a_ledger_holds_while_a_run_goes_on_that_began_before_its_last_receipt(p
     document_of(process)
 
 
-def test_processes_that_decide_at_once_make_one_receipt(program: Program) -> None:
-    program.strategy("slow", SLOW)
-    started = [program.decide("--bots", "slow,random_bet,market_price") for _ in range(4)]
-    roots = {document_of(each)["receipt"]["root"] for each in started}
-    assert (len(roots), program.count("receipts")) == (1, 1)
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("kind", few(["jsonl", "parquet"], "jsonl"))
 def test_an_export_that_was_imported_elsewhere_has_the_published_root(
     predibot: Predibot, postgres: Postgres, kind: str
 ) -> None:
@@ -237,13 +193,6 @@ def test_an_export_that_was_imported_elsewhere_has_the_published_root(
     assert said.code == 1
     assert "random_bet on event" in said.out
     assert "forecasts.probability" in said.out
-
-
-def test_a_server_makes_the_same_receipts(predibot: Predibot, postgres: Postgres) -> None:
-    ledger = ("--ledger", postgres.empty())
-    receipt = predibot("decide", "r.toml", "--json", *ledger).document["receipt"]
-    assert predibot("decide", "r.toml", "--json", *ledger).document["receipt"] == receipt
-    assert (the_run(predibot, *ledger)["holds"], receipt["number"]) == (True, 1)
 
 
 def test_a_root_is_published_once_however_many_publish_at_once(predibot: Predibot, tmp_path: Path) -> None:
@@ -269,26 +218,22 @@ def test_what_does_not_hold_is_not_published(predibot: Predibot) -> None:
     assert "0 roots appended" in said.out
 
 
-def test_a_file_with_another_root_of_a_run_gets_no_more_of_it(predibot: Predibot) -> None:
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_another_root_of_a_run_is_named_and_a_receipt_made_anew_over_a_changed_run_hides_nothing(
+    predibot: Predibot, is_made_anew: bool
+) -> None:
     assert predibot("verify", "--publish", "roots").code == 0
-    line = json.loads(Path("roots").read_text())
-    Path("roots").write_text(json.dumps({**line, "root": "0" * 64}))
+    if is_made_anew:
+        change("UPDATE forecasts SET probability = 1 - probability", *AS_IF_NEVER_MADE)
+        assert predibot("decide", "r.toml").code == 0
+        assert predibot("verify", "--publish", "anew").code == 0
+        Path("roots").write_bytes(Path("roots").read_bytes() + Path("anew").read_bytes())
+    else:
+        line = json.loads(Path("roots").read_text())
+        Path("roots").write_text(json.dumps({**line, "root": "0" * 64}))
     for option in ("--publish", "--against"):
         said = predibot("verify", option, "roots")
-        assert said.code == 1
-        assert "which is that of no receipt here" in said.out
-
-
-def test_a_receipt_made_anew_over_a_changed_run_does_not_hide_what_was_published(predibot: Predibot) -> None:
-    assert predibot("verify", "--publish", "roots").code == 0
-    change("UPDATE forecasts SET probability = 1 - probability", *AS_IF_NEVER_MADE)
-    assert predibot("decide", "r.toml").code == 0
-    assert predibot("verify", "--publish", "anew").code == 0
-    Path("roots").write_bytes(Path("roots").read_bytes() + Path("anew").read_bytes())
-    for option in ("--publish", "--against"):
-        said = predibot("verify", option, "roots")
-        assert said.code == 1
-        assert "which is that of no receipt here" in said.out
+        assert (said.code, "which is that of no receipt here" in said.out) == (1, True)
 
 
 def test_a_published_run_that_is_gone_is_named(predibot: Predibot) -> None:
@@ -323,14 +268,13 @@ def test_a_published_run_that_was_voided_is_named_unless_its_void_was_published(
     assert (said.code, "roots says that it was voided, and it counts here" in said.out) == (1, True)
 
 
-@pytest.mark.parametrize("line", ["<<<<<<< HEAD", "{}", '{"run": 1}', "[1]", "\udcff"])
-def test_a_line_that_nobody_published_is_refused_with_its_number(predibot: Predibot, line: str) -> None:
+def test_a_line_that_nobody_published_is_refused_with_its_number(predibot: Predibot) -> None:
     assert predibot("verify", "--publish", "roots").code == 0
-    with Path("roots").open("ab") as file:
-        file.write(line.encode("utf-8", "surrogateescape") + b"\n")
-    said = predibot("verify", "--against", "roots")
-    assert said.code == 1
-    assert "error: roots, line 2 is no root that --publish wrote" in said.err
+    whole = Path("roots").read_bytes()
+    for line in (b"<<<<<<< HEAD", b"{}", b'{"run": 1}', b"[1]", b"\xff"):
+        Path("roots").write_bytes(whole + line + b"\n")
+        said = predibot("verify", "--against", "roots")
+        assert (said.code, "error: roots, line 2 is no root that --publish wrote" in said.err) == (1, True), line
 
 
 def test_one_decision_is_proved_to_be_in_the_root_without_the_others(predibot: Predibot) -> None:
@@ -347,12 +291,9 @@ def test_one_decision_is_proved_to_be_in_the_root_without_the_others(predibot: P
     assert predibot("verify", run["run"], "--bot", "nobody", "--subject", subject).code == 1
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("--publish", "a", "--against", "b"), ("--bot", "a"), ("--bot", "a", "--subject", "b")],
-)
-def test_what_makes_no_sense_together_is_misuse(predibot: Predibot, arguments: tuple[str, ...]) -> None:
-    assert predibot("verify", *arguments).code == 2
+def test_what_makes_no_sense_together_is_misuse(predibot: Predibot) -> None:
+    for options in ("--publish a --against b", "--bot a", "--bot a --subject b"):
+        assert predibot("verify", *options.split()).code == 2
 
 
 def test_a_run_that_is_not_there_is_told_in_a_sentence(predibot: Predibot) -> None:
@@ -363,7 +304,7 @@ def test_a_run_that_is_not_there_is_told_in_a_sentence(predibot: Predibot) -> No
 
 def test_every_run_of_a_replay_has_a_receipt(predibot: Predibot) -> None:
     asked = ("--from", "2026-01-10", "--to", "2026-01-12", "--ledger", "sqlite:///replay.db")
-    Path("base.toml").write_text(RECIPE.split('[[bots]]\nstrategy = "tool_agent"')[0])
+    Path("base.toml").write_text(BASELINE)
     played = predibot("replay", "base.toml", *asked, "--json").document["replay"]["instants"]
     roots = [each["receipt"]["root"] for each in played]
     assert len(set(roots)) == 3

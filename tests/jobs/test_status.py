@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.clock import parse_instant
@@ -33,6 +32,7 @@ from predibot.reports.views.schedule import status_document, status_metrics
 from tests.acceptance.conftest import said_here
 from tests.cli.terminal import on_a_terminal
 from tests.jobs.tiny import NOW, decide_on, track_on
+from tests.ledger.statements import altered
 from tests.soaks import ONE_DATABASE
 
 NOON = parse_instant("2026-11-22T12:05Z")
@@ -159,9 +159,8 @@ def test_what_is_spent_stands_beside_the_limit(store: Store, recipe: str) -> Non
 @ONE_DATABASE
 def test_open_markets_without_new_prices_are_a_problem(store: Store, archive: Path) -> None:
     decide_on(store, archive)
-    with store.write() as connection:
-        # As if it had been decided on the live venue.
-        connection.execute(text("UPDATE runs SET venue = 'polymarket'"))
+    # As if it had been decided on the live venue.
+    altered(store, "UPDATE runs SET venue = 'polymarket'")
 
     def markets(days: float) -> tuple[int, int, int]:
         seen = status_of(store, lambda: NOW + days * DAY).markets
@@ -169,11 +168,9 @@ def test_open_markets_without_new_prices_are_a_problem(store: Store, archive: Pa
 
     assert markets(0.5) == (4, 0, 0)
     assert markets(2) == (4, 0, 4)
-    with store.write() as connection:
-        connection.execute(text("UPDATE runs SET venue = :venue"), {"venue": f"archive:{archive}"})
+    altered(store, "UPDATE runs SET venue = :venue", venue=f"archive:{archive}")
     track_on(store, archive, as_of=NOW + 4 * DAY)
-    with store.write() as connection:
-        connection.execute(text("UPDATE runs SET venue = 'polymarket'"))
+    altered(store, "UPDATE runs SET venue = 'polymarket'")
     # The first market is settled by then.
     assert markets(4.5) == (3, 0, 0)
     assert markets(6) == (3, 3, 0)

@@ -23,21 +23,14 @@ HISTORIES = 3 + 5 + 5 + 10
 """Market 1 settles after three days, 2 and 22 after five, 3 never."""
 
 
-@ONE_DATABASE
-def test_everything_since_the_decision_is_brought_home(store: Store, archive: Path) -> None:
+def test_everything_since_the_decision_is_brought_home_and_nothing_twice(store: Store, archive: Path) -> None:
     decide_on(store, archive)
-    report = track_on(store, archive)
-    assert (report.markets, report.observations, report.resolutions) == (4, HISTORIES, 4)
-    assert not report.incomplete
+    first = track_on(store, archive)
+    assert (first.markets, first.observations, first.resolutions, first.incomplete) == (4, HISTORIES, 4, False)
     assert min(row["at"] for row in prices_of(store)) == format_instant(NOW + DAY)
-
-
-def test_tracking_again_brings_nothing_twice(store: Store, archive: Path) -> None:
-    decide_on(store, archive)
-    track_on(store, archive)
     before = canonical(store)
-    report = track_on(store, archive)
-    assert (report.observations, report.resolutions) == (0, 0)
+    again = track_on(store, archive)
+    assert (again.observations, again.resolutions) == (0, 0)
     assert canonical(store) == before
 
 

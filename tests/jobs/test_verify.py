@@ -5,7 +5,7 @@ import itertools
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -17,22 +17,11 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.runs import read_runs
 from tests.acceptance.conftest import Predibot, done_here, said_here
 from tests.cli.alone import predibot_alone
+from tests.jobs.agent_run import agent_run, change
 from tests.ledger.databases import Postgres
 from tests.soaks import few
 from tests.worlds import Worlds
 
-RECIPE = """
-game = "dollar_per_event"
-venue = "sandbox:events=20"
-every = "1d"
-[limits.run]
-usd = 5.0
-[[bots]]
-strategy = "random_bet"
-[[bots]]
-strategy = "tool_agent"
-model = "sandbox/sharp"
-"""
 CHECKS = (
     "database whole",
     "rows as declared",
@@ -84,9 +73,8 @@ CHANGES = {
 
 
 def evaluated() -> None:
-    """Decide with an agent and another, track and evaluate; `r.toml` is the recipe."""
-    Path("r.toml").write_text(RECIPE)
-    done_here("decide", "r.toml", "--events", "2")
+    """Decide with an agent and another, track and evaluate."""
+    agent_run()
     done_here("evaluate")
 
 
@@ -129,22 +117,20 @@ def test_whatever_was_changed_is_found_and_named(predibot: Predibot, tmp_path: P
     assert predibot("verify", "--rows", "--ledger", "sqlite:///runs/out/changed.db").code == 1
 
 
-def test_a_digest_that_is_not_that_of_the_recipe_is_found(predibot: Predibot, tmp_path: Path) -> None:
-    # Of the run before, which played other rules than its recipe has, nobody can tell.
-    Path("whole.toml").write_text(RECIPE.replace("[limits", "[selection]\nevents = 1\n[limits", 1))
-    assert predibot("decide", "whole.toml").code == 0
+def test_a_digest_that_is_not_that_of_the_recipe_is_found(predibot: Predibot) -> None:
+    # Of a run that played other rules than its recipe has, nobody can tell.
+    assert predibot("decide", "r.toml", "--events", "1", "--new-run").code == 0
     assert predibot("verify", "--rows").code == 0
-    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as connection, connection:
-        connection.execute("UPDATE runs SET digest = '0'")
+    change("UPDATE runs SET digest = '0'")
     (broken,) = predibot("verify", "--rows", "--json").document["broken"]
-    assert (broken["check"], broken["row"].partition("@")[0]) == ("runs are their recipes", "whole")
+    assert (broken["check"], broken["row"].endswith("+2")) == ("runs are their recipes", False)
 
 
 def test_a_server_holds_traces_and_pages_itself(
     predibot: Predibot, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = ("--ledger", postgres.empty())
-    asked = ("decide", "r.toml", "--events", "2", "--executor", "processes:2", *ledger)
+    asked = ("decide", "r.toml", "--executor", "processes:2", *ledger)
     assert predibot_alone(tmp_path, *asked).code == 0
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -179,9 +165,7 @@ def test_an_older_decision_that_counts_a_try_before_a_refused_one_as_free_is_who
     folder = trace.parent.parent / digest[:2]
     folder.mkdir(exist_ok=True)
     (folder / f"{digest}.jsonl").write_bytes(more)
-    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as ledger, ledger:
-        change = "UPDATE decisions SET trace_sha256 = ? WHERE trace_sha256 = ?"
-        assert ledger.execute(change, (digest, trace.stem)).rowcount == 1
+    change(f"UPDATE decisions SET trace_sha256 = '{digest}' WHERE trace_sha256 = '{trace.stem}'")
     said = predibot("verify", "--rows", "--json")
     assert (said.code, said.document["broken"]) == (0, [])
 
@@ -230,15 +214,8 @@ READERS = (
     ("export", "--canonical"),
     ("trace", "--cost"),
     ("verify", "--json"),
-    ("decide", "r.toml", "--events", "2"),
+    ("decide", "r.toml"),
 )
-
-
-def forged_cells() -> Iterator[tuple[list[str], object]]:
-    """Yield a table with its column, and what to put there."""
-    for cell, values in FORGED.items():
-        for value in values:
-            yield cell.split("."), value
 
 
 @pytest.mark.parametrize("first", few([0, 1], 0))
@@ -254,7 +231,8 @@ def test_no_forged_cell_ends_a_command_with_more_than_a_sentence(
         closing(sqlite3.connect(folder / "forged.db")) as forged,
         Store.open_to_read("sqlite:///runs/out/forged.db") as store,
     ):
-        for (table, column), value in list(forged_cells())[first::2]:
+        cells = [(*cell.split("."), value) for cell, values in FORGED.items() for value in values]
+        for table, column, value in cells[first::2]:
             foreign.backup(forged)
             with forged:
                 forged.execute(f"UPDATE {table} SET {column} = ?", [value])
@@ -266,9 +244,8 @@ def test_no_forged_cell_ends_a_command_with_more_than_a_sentence(
             assert (said.code in (0, 1, 3, 4), said.code == 1) == (True, told), (table, column, value, command, said)
 
 
-def test_what_a_forged_cell_broke_is_named_and_the_error_kept(predibot: Predibot, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as forged, forged:
-        forged.execute("UPDATE runs SET notes_json = '{'")
+def test_what_a_forged_cell_broke_is_named_and_the_error_kept(predibot: Predibot) -> None:
+    change("UPDATE runs SET notes_json = '{'")
     with Store.open_to_read("sqlite:///runs/out/predibot.db") as store, pytest.raises(LedgerUnusable) as raised:
         store.run_read(read_runs)
     assert "runs 1: notes_json is '{': " in str(raised.value)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from predibot import strategies
 from predibot.config import Settings
@@ -30,6 +29,7 @@ from tests.jobs.deciding.accounts.walks import rows
 from tests.jobs.program import Program, document_of
 from tests.jobs.test_live import Live
 from tests.jobs.tiny import decide_on, nobody, paid, recipe_of, request_of
+from tests.ledger.statements import found
 from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload
 
@@ -92,8 +92,7 @@ def decided(program: Program, week: int) -> dict[tuple[str, str], tuple[str, str
     slot = (SUNDAY + timedelta(weeks=week)).strftime("%Y-%m-%d")
     statement = f"""SELECT s.subject_id, b.name, d.status, d.message FROM decisions d JOIN bots b ON b.id = d.bot_id
         JOIN subjects s ON s.id = d.subject_row JOIN runs r ON r.id = d.run_id WHERE r.key LIKE '%@{slot}T%'"""
-    with Store.open_to_read(program.ledger) as store, store.read() as connection:
-        return {(cohort, bot): (status, said) for cohort, bot, status, said in connection.execute(text(statement))}
+    return {(cohort, bot): (status, said) for cohort, bot, status, said in found(program.ledger, statement)}
 
 
 def test_a_member_whose_strategy_is_gone_fails_by_itself_and_comes_back_with_it(tmp_path: Path) -> None:

@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from predibot.ledger.store import Store
 from tests.jobs.program import Program, document_of
+from tests.ledger.statements import found
 
 TEMPLATE = '''"""A probe."""
 
@@ -41,73 +40,64 @@ class {name}:
         {body}
 '''
 PROBES = {
-    "raises": "raise ZeroDivisionError('by nothing')",
-    "leaves": "sys.exit(3)",
-    "unspeakable": "raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})",
-    "cancelled": "raise asyncio.CancelledError",
-    "interrupts": "raise KeyboardInterrupt('mine')",
-    "closes": "raise GeneratorExit('mine')",
-    "hangs": "time.sleep(600)",
-    "late": "time.sleep(1.6); return say(context, 0.1)",
-    "junk": "return {'probability': 0.5}",
-    "nothing": "return None",
-    "listed": "return Decision([])",
-    "other": "return Decision((1, 2))",
-    "wordless": "return say(context, 0.1, rationale=None)",
-    "odd_note": "return say(context, 0.1, notes=({'a': 1},))",
-    "overstakes": "return say(context, 1.5)",
-    "percent": "return say(context, 0.1, p=37)",
-    "nan": "return say(context, float('nan'))",
-    "silent": "return Decision(())",
-    "abstains": "return Abstention('I know nothing of this')",
-    "moody": "return Abstention('I do not feel like it', 'mood')",
-    "unstorable": "return say(context, 0.1, rationale='a\\x00b\\ud800c')",
-    "unreachable": "raise VenueUnavailable('my own source is down')",
-    "good": "return say(context, 0.1)",
-    "orders": "return order(context, -0.1)",
-    "labels": "return say(context, 0.1, labels=(Label('m', 'YES'),))",
-    "listed_orders": "return Decision((), [])",
-    "other_orders": "return Decision((), (1,))",
-    "sells": "return order(context, side='sell')",
-    "worded_order": "return order(context, amount='all')",
-    "negative_order": "return order(context, amount=-0.1)",
-    "elsewhere": "return Decision((), context.orders({'m99': 0.1}))",
-    "twice": "return Decision(say(context, 0.1).forecasts, order(context).orders)",
+    "raises": ("raise ZeroDivisionError('by nothing')", "failed", "ZeroDivisionError: by nothing"),
+    "leaves": ("sys.exit(3)", "failed", "SystemExit: 3"),
+    "unspeakable": (
+        "raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})",
+        "failed",
+        "Odd: its message cannot be read",
+    ),
+    "cancelled": ("raise asyncio.CancelledError", "failed", "CancelledError"),
+    "interrupts": ("raise KeyboardInterrupt('mine')", "failed", "KeyboardInterrupt: mine"),
+    "closes": ("raise GeneratorExit('mine')", "failed", "GeneratorExit: mine"),
+    "hangs": ("time.sleep(600)", "failed", "gave no answer within 1 s"),
+    "late": ("time.sleep(1.6); return say(context, 0.1)", "failed", "gave no answer within 1 s"),
+    "junk": (
+        "return {'probability': 0.5}",
+        "failed",
+        "strategy 'junk' returned dict; return a Decision or an Abstention",
+    ),
+    "nothing": ("return None", "failed", "strategy 'nothing' returned NoneType; return a Decision or an Abstention"),
+    "listed": ("return Decision([])", "failed", "no tuple; make them one"),
+    "other": ("return Decision((1, 2))", "failed", "something else than a MarketDecision"),
+    "wordless": ("return say(context, 0.1, rationale=None)", "failed", "no text; write it as a string"),
+    "odd_note": ("return say(context, 0.1, notes=({'a': 1},))", "failed", "no text; write it as a string"),
+    "overstakes": ("return say(context, 1.5)", "refused", "lower the bets by"),
+    "percent": ("return say(context, 0.1, p=37)", "refused", "37 % is 0.37"),
+    "nan": ("return say(context, float('nan'))", "refused", "the bet is nan"),
+    "silent": ("return Decision(())", "refused", "is missing; add its probability"),
+    "abstains": ("return Abstention('I know nothing of this')", "abstained", "I know nothing of this"),
+    "moody": ("return Abstention('I do not feel like it', 'mood')", "failed", "it is one of bot, budget, members"),
+    "unstorable": ("return say(context, 0.1, rationale='a\\x00b\\ud800c')", "recorded", ""),
+    "unreachable": ("raise VenueUnavailable('my own source is down')", "failed", "my own source is down"),
+    "good": ("return say(context, 0.1)", "recorded", ""),
+    "orders": ("return order(context, -0.1)", "recorded", ""),
+    "labels": (
+        "return say(context, 0.1, labels=(Label('m', 'YES'),))",
+        "refused",
+        "it has labels, which this game has no use for",
+    ),
+    "listed_orders": ("return Decision((), [])", "failed", "no tuple; make them one"),
+    "other_orders": ("return Decision((), (1,))", "failed", "something else than an Order"),
+    "sells": (
+        "return order(context, side='sell')",
+        "refused",
+        "its order is to sell in usd; buy YES or NO for dollars",
+    ),
+    "worded_order": ("return order(context, amount='all')", "refused", "the bet is 'all'"),
+    "negative_order": ("return order(context, amount=-0.1)", "refused", "order the other outcome for 0.1"),
+    "elsewhere": (
+        "return Decision((), context.orders({'m99': 0.1}))",
+        "failed",
+        "a bet is on market 'm99', which is not one of event",
+    ),
+    "twice": (
+        "return Decision(say(context, 0.1).forecasts, order(context).orders)",
+        "refused",
+        "is bet on more than once; keep one bet",
+    ),
 }
-EXPECTED = {
-    "raises": ("failed", "ZeroDivisionError: by nothing"),
-    "leaves": ("failed", "SystemExit: 3"),
-    "unspeakable": ("failed", "Odd: its message cannot be read"),
-    "cancelled": ("failed", "CancelledError"),
-    "interrupts": ("failed", "KeyboardInterrupt: mine"),
-    "closes": ("failed", "GeneratorExit: mine"),
-    "hangs": ("failed", "gave no answer within 1 s"),
-    "late": ("failed", "gave no answer within 1 s"),
-    "junk": ("failed", "strategy 'junk' returned dict; return a Decision or an Abstention"),
-    "nothing": ("failed", "strategy 'nothing' returned NoneType; return a Decision or an Abstention"),
-    "listed": ("failed", "no tuple; make them one"),
-    "other": ("failed", "something else than a MarketDecision"),
-    "wordless": ("failed", "no text; write it as a string"),
-    "odd_note": ("failed", "no text; write it as a string"),
-    "overstakes": ("refused", "lower the bets by"),
-    "percent": ("refused", "37 % is 0.37"),
-    "nan": ("refused", "the bet is nan"),
-    "silent": ("refused", "is missing; add its probability"),
-    "abstains": ("abstained", "I know nothing of this"),
-    "moody": ("failed", "it is one of bot, budget, members"),
-    "unstorable": ("recorded", ""),
-    "unreachable": ("failed", "my own source is down"),
-    "good": ("recorded", ""),
-    "orders": ("recorded", ""),
-    "labels": ("refused", "it has labels, which this game has no use for"),
-    "listed_orders": ("failed", "no tuple; make them one"),
-    "other_orders": ("failed", "something else than an Order"),
-    "sells": ("refused", "its order is to sell in usd; buy YES or NO for dollars"),
-    "worded_order": ("refused", "the bet is 'all'"),
-    "negative_order": ("refused", "order the other outcome for 0.1"),
-    "elsewhere": ("failed", "a bet is on market 'm99', which is not one of event"),
-    "twice": ("refused", "is bet on more than once; keep one bet"),
-}
+"""What each does, how its decisions end, and what is said of it."""
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +105,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Program:
     """Return the program with every probe."""
     settings = {"PREDIBOT_WORKERS": "40", "PREDIBOT_DECISION_DEADLINE_SECONDS": "1"}
     program = Program(tmp_path_factory.mktemp("probes"), settings)
-    for name, body in PROBES.items():
+    for name, (body, _, _) in PROBES.items():
         words = "".join(part.capitalize() for part in name.split("_"))
         program.strategy(name, TEMPLATE.format(name=words, body=body))
     return program
@@ -131,7 +121,7 @@ def decided(probed: Program) -> Any:
 @pytest.mark.parametrize("name", PROBES)
 def test_each_way_of_failing_is_a_row_that_says_what_happened(decided: Any, name: str) -> None:
     rows = [row for row in decided["decisions"] if row["bot"] == name]
-    status, message = EXPECTED[name]
+    _, status, message = PROBES[name]
     assert [row["status"] for row in rows] == [status] * 2
     assert all(message in row["message"] for row in rows), rows
 
@@ -153,16 +143,14 @@ def test_a_strategy_of_another_game_is_refused_before_anything_is_decided(probed
 
 def test_a_late_answer_is_dropped(probed: Program, decided: Any) -> None:
     assert decided["totals"]["seconds"] > 1
-    with Store.open(probed.ledger) as store, store.read() as connection:
-        statement = "SELECT status FROM tasks JOIN bots ON bots.id = bot_id WHERE name = 'late'"
-        assert connection.execute(text(statement)).scalars().all() == ["failed"] * 2
+    statuses = "SELECT status FROM tasks JOIN bots ON bots.id = bot_id WHERE name = 'late'"
+    assert found(probed.ledger, statuses) == ["failed"] * 2
 
 
 def test_what_no_database_can_store_is_replaced(probed: Program, decided: Any) -> None:
     assert decided
-    with Store.open(probed.ledger) as store, store.read() as connection:
-        statement = "SELECT DISTINCT rationale FROM decisions JOIN bots ON bots.id = bot_id WHERE name = 'unstorable'"
-        assert connection.execute(text(statement)).scalars().all() == ["a\ufffdb\ufffdc"]
+    rationales = "SELECT DISTINCT rationale FROM decisions JOIN bots ON bots.id = bot_id WHERE name = 'unstorable'"
+    assert found(probed.ledger, rationales) == ["a\ufffdb\ufffdc"]
 
 
 def test_a_later_call_retries_what_failed_and_leaves_the_rest(probed: Program, decided: Any) -> None:
@@ -187,8 +175,7 @@ def attempts_of(program: Program, bot: str) -> list[int]:
     """Return the numbers of a bot's attempts, sorted."""
     statement = """SELECT number FROM attempts JOIN tasks ON tasks.id = task_id JOIN bots ON bots.id = bot_id
         WHERE name = :bot ORDER BY number"""
-    with Store.open(program.ledger) as store, store.read() as connection:
-        return list(connection.execute(text(statement), {"bot": bot}).scalars())
+    return found(program.ledger, statement, bot=bot)
 
 
 def test_what_hangs_with_a_lock_in_hand_does_not_keep_the_program(program: Program) -> None:
@@ -206,3 +193,24 @@ def test_where_nothing_hangs_what_a_bot_left_for_the_end_is_run(program: Program
     program.strategy("tidy", TEMPLATE.format(name="Tidy", body=body))
     document_of(program.decide("--bots", "tidy"))
     assert ended.exists()
+
+
+SCALED = """
+game = "dollar_per_event"
+venue = "polymarket"
+every = "1d"
+overstake = "scale"
+[[bots]]
+strategy = "overstakes"
+"""
+
+
+def test_a_recipe_may_scale_bets_down_and_keeps_what_was_asked(program: Program) -> None:
+    program.strategy("overstakes", TEMPLATE.format(name="Overstakes", body=PROBES["overstakes"][0]))
+    (program.folder / "scaled.toml").write_text(SCALED, encoding="utf-8")
+    document = document_of(program.decide("scaled.toml"))
+    assert [row["status"] for row in document["decisions"]] == ["recorded"] * 3
+    rows = found(program.ledger, "SELECT asked, amount, scale FROM orders JOIN decisions ON decisions.id = decision_id")
+    assert {asked for asked, _, _ in rows} == {1.5}
+    assert all(booked == pytest.approx(asked * scale) for asked, booked, scale in rows)
+    assert sum(booked for _, booked, _ in rows) == pytest.approx(3.0)

@@ -2,14 +2,12 @@
 
 import json
 from math import fsum
-from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from predibot.ledger.store import Store
 from tests.agents.chat_server import ChatServer, Said, chat_server, completion, hang
 from tests.jobs.program import Program, document_of
+from tests.ledger.statements import found
 
 HEAD = '''"""A probe."""
 
@@ -100,11 +98,6 @@ def served(server: ChatServer, more: str = "") -> str:
     return f'judge_model = "acme/unpriced"\nbase_url = "{server.base_url}"\n{more}'
 
 
-def worst_case(program: Program, strategy: str, more: str, *, limits: str = "") -> Any:
-    """Return what a dry run says it may cost."""
-    return document_of(program.decide(recipe(program, strategy, more, limits=limits), "--dry-run"))["worst_case"]
-
-
 def refused(program: Program, *arguments: str) -> str:
     """Return the sentence a call of `decide` is refused with."""
     process = program.decide(*arguments)
@@ -148,8 +141,7 @@ def test_a_limit_holds_for_a_model_of_any_name(probes: Program) -> None:
     asked = len(server.asked)
     assert {row["status"] for row in report["decisions"]} == {"recorded", "abstained"}
     assert 0 < asked < len(report["decisions"])
-    with Store.open(probes.ledger) as store, store.read() as connection:
-        costs = list(connection.execute(text("SELECT cost_usd FROM decisions")).scalars())
+    costs = found(probes.ledger, "SELECT cost_usd FROM decisions")
     assert fsum(costs) == pytest.approx(0.025 * asked)
     assert fsum(costs) <= 0.22
 
@@ -165,18 +157,6 @@ def test_every_model_that_is_opened_is_on_the_trace(probes: Program) -> None:
     assert names
     assert all(each == ["acme/writer", "acme/unpriced"] for each in names)
     assert len(server.asked) == 2 * len(report["decisions"])
-
-
-def test_a_dry_run_counts_every_declared_model(probes: Program) -> None:
-    with chat_server(completion()) as server:
-        one = worst_case(probes, "judged", served(server, "price_usd_per_million_tokens = 1"))
-        two = served(server, 'writer = "acme/writer"\nprice_usd_per_million_tokens = 1')
-        both = worst_case(probes, "judged", two)
-    assert one["usd"] > 0
-    assert both["usd"] == pytest.approx(2 * one["usd"])
-    assert "1 call of acme/writer for at most $" in both["bots"][0]["basis"]
-    assert "1 call of acme/unpriced for at most $" in both["bots"][0]["basis"]
-    assert server.asked == []
 
 
 def test_a_strategy_without_a_model_searches_with_the_tools_it_declares(probes: Program) -> None:
@@ -227,12 +207,11 @@ def test_a_decision_given_up_keeps_trace_and_known_cost_and_what_is_in_flight_is
         path = recipe(probes, "endless", more, limits="[limits.run]\nusd = 9")
         document_of(probes.decide(path, "--events", "1", "--executor", executor), code=4)
         assert len(server.asked) == 2
-    with Store.open(probes.ledger, create=False) as store, store.read() as connection:
-        row = connection.execute(text("SELECT status, cost_usd, cost_known_usd, trace_sha256 FROM decisions")).one()
-        settled = connection.execute(text("SELECT usd FROM spending WHERE account LIKE 'run/%'")).scalar_one()
-        assert connection.execute(text("SELECT count(*) FROM reservations")).scalar_one() == 0
-    assert tuple(row)[:3] == ("failed", None, pytest.approx(0.025))
-    assert row.trace_sha256 is not None
+    (row,) = found(probes.ledger, "SELECT status, cost_usd, cost_known_usd, trace_sha256 FROM decisions")
+    (settled,) = found(probes.ledger, "SELECT usd FROM spending WHERE account LIKE 'run/%'")
+    assert probes.count("reservations") == 0
+    assert row[:3] == ("failed", None, pytest.approx(0.025))
+    assert row[3] is not None
     # The known answer, and the worst case of the one that was under way: 100 tokens out and a request of 91 bytes.
     assert settled / 1e12 == pytest.approx(0.025 + 0.1 + 0.091)
 

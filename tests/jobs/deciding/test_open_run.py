@@ -12,8 +12,7 @@ from predibot.ledger.read.rows_for_python import select_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import RETRIES
 from predibot.ledger.write.runs import void_run
-from predibot.recipe.recipe import Recipe
-from tests.jobs.tiny import DAY, canonical, decide_on, opened, recipe_of, request_of, statuses, write_archive
+from tests.jobs.tiny import canonical, decide_on, opened, recipe_of, request_of, statuses, write_archive
 from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW
 
@@ -33,38 +32,21 @@ def test_the_run_of_a_slot_is_resumed_whatever_the_venue_lists_now(store: Store,
     assert any("was frozen as of 2026-02-13T19:30Z" in note for note in again.notes)
 
 
-@ONE_DATABASE
-def test_the_next_slot_is_another_run(store: Store, archive: Path) -> None:
-    decide_on(store, archive)
-    assert decide_on(store, archive, as_of=NOW + DAY).run.key == "tiny@2026-02-14T00:00Z"
-
-
-@pytest.mark.parametrize(
-    ("recipe", "named"),
-    [
-        (recipe_of(seed=7), "seed is 7, was 0"),
-        (recipe_of(overstake="scale"), 'overstake is "scale", was "refuse"'),
-        (recipe_of().with_overrides(events=2), "selection.events is 2, was 10"),
-    ],
-)
 def test_a_run_that_was_made_otherwise_is_a_conflict_that_names_the_difference(
-    tmp_path: Path, archive: Path, recipe: Recipe, named: str
+    ledger: Store, tmp_path: Path, archive: Path
 ) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
-        decide_on(store, archive)
-        with pytest.raises(RunConflict, match="--new-run") as caught:
-            decide_on(store, archive, request_of(recipe))
-        assert named in str(caught.value)
-
-
-def test_another_venue_or_event_is_a_conflict_that_names_it(tmp_path: Path, archive: Path) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
-        decide_on(store, archive)
-        elsewhere = write_archive(tmp_path / "elsewhere")
-        with pytest.raises(RunConflict, match=r"--venue is archive:.*/elsewhere, was archive:.*/archive"):
-            decide_on(store, elsewhere)
-        with pytest.raises(RunConflict, match="--event is 3, was absent"):
-            decide_on(store, archive, request_of(event_id="3"))
+    decide_on(ledger, archive)
+    elsewhere = write_archive(tmp_path / "elsewhere")
+    for folder, request, named in (
+        (archive, request_of(recipe_of(seed=7)), "seed is 7, was 0"),
+        (archive, request_of(recipe_of(overstake="scale")), 'overstake is "scale", was "refuse"'),
+        (archive, request_of(recipe_of().with_overrides(events=2)), r"selection\.events is 2, was 10"),
+        (archive, request_of(event_id="3"), "--event is 3, was absent"),
+        (elsewhere, request_of(), "--venue is archive:.*/elsewhere, was archive:.*/archive"),
+    ):
+        with pytest.raises(RunConflict, match=named) as caught:
+            decide_on(ledger, folder, request)
+        assert "--new-run" in str(caught.value)
 
 
 def test_a_new_run_in_the_same_slot_has_a_key_of_its_own_and_is_resumed_by_what_it_is(
@@ -79,19 +61,18 @@ def test_a_new_run_in_the_same_slot_has_a_key_of_its_own_and_is_resumed_by_what_
 
 
 def test_with_retry_a_run_goes_on_within_other_limits_and_one_with_the_very_same_comes_first(
-    tmp_path: Path, archive: Path
+    ledger: Store, archive: Path
 ) -> None:
     one, two, three = (request_of(replace(recipe_of(), limits={"run": Limits(steps=n)})) for n in (1, 2, 3))
-    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
-        decide_on(store, archive, one)
-        assert decide_on(store, archive, replace(two, new_run=True)).run.key == f"{KEY}+2"
-        with pytest.raises(RunConflict, match="add --retry failed,abstained to go on within these limits"):
-            decide_on(store, archive, three)
-        asked = frozenset(RETRIES)
-        assert decide_on(store, archive, replace(one, retry=asked)).run.key == KEY
-        report = decide_on(store, archive, replace(three, retry=asked))
-        assert report.run.key == f"{KEY}+2"
-        assert any("goes on with other limits: limits.run.steps is 3, was 2" in note for note in report.notes)
+    decide_on(ledger, archive, one)
+    assert decide_on(ledger, archive, replace(two, new_run=True)).run.key == f"{KEY}+2"
+    with pytest.raises(RunConflict, match="add --retry failed,abstained to go on within these limits"):
+        decide_on(ledger, archive, three)
+    asked = frozenset(RETRIES)
+    assert decide_on(ledger, archive, replace(one, retry=asked)).run.key == KEY
+    report = decide_on(ledger, archive, replace(three, retry=asked))
+    assert report.run.key == f"{KEY}+2"
+    assert any("goes on with other limits: limits.run.steps is 3, was 2" in note for note in report.notes)
 
 
 def test_a_bot_cannot_change_what_it_is(store: Store, archive: Path) -> None:
@@ -102,16 +83,16 @@ def test_a_bot_cannot_change_what_it_is(store: Store, archive: Path) -> None:
 
 
 @ONE_DATABASE
-def test_a_void_run_frees_its_slot_and_stays_on_record(store: Store, archive: Path) -> None:
+def test_a_void_run_frees_its_slot_also_beside_a_new_run_and_stays_on_record(store: Store, archive: Path) -> None:
     decide_on(store, archive)
+    assert decide_on(store, archive, request_of(recipe_of(seed=7), new_run=True)).run.key == f"{KEY}+2"
     with store.write() as connection:
         void_run(connection, KEY, reason="wrong recipe", at=NOW)
-    again = decide_on(store, archive, request_of(recipe_of("random_bet", seed=7)))
+    again = decide_on(store, archive, request_of(recipe_of("random_bet", seed=8)))
     assert again.run.key == KEY
     assert statuses(again) == {"random_bet": ["recorded"] * 3}
-    with store.read() as connection:
-        listed = select_runs(connection)
-    assert [(each.void_reason, each.recorded) for each in listed] == [("wrong recipe", 6), (None, 3)]
+    listed = {(each.run, each.void): (each.void_reason, each.recorded) for each in store.run_read(select_runs)}
+    assert listed == {(KEY, 1): ("wrong recipe", 6), (KEY, 0): (None, 3), (f"{KEY}+2", 0): (None, 6)}
     assert '"void": 1' in canonical(store)
 
 
@@ -131,15 +112,3 @@ def test_an_event_can_be_named(store: Store, archive: Path) -> None:
     assert [event.id for event in report.events] == ["3"]
     with opened(archive, NOW) as venue, pytest.raises(UsageError, match="no event '99'"):
         venue.venue.event("99", NOW)
-
-
-@ONE_DATABASE
-def test_a_slot_freed_by_voiding_is_taken_again_also_beside_a_new_run(store: Store, archive: Path) -> None:
-    decide_on(store, archive)
-    other = request_of(recipe_of(seed=7), new_run=True)
-    assert decide_on(store, archive, other).run.key == f"{KEY}+2"
-    with store.write() as connection:
-        void_run(connection, KEY, reason="wrong recipe", at=NOW)
-    again = decide_on(store, archive)
-    assert again.run.key == KEY
-    assert {decision.status for decision in again.decisions} == {"recorded"}

@@ -1,28 +1,20 @@
 """What a bot learns from settled forecasts: only what was known at the instant, and only of the same bot."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from sqlalchemy import text
 
 from predibot.ledger.read.details.settled_forecasts import settled_forecasts_of_bot
 from predibot.ledger.store import Store
 from predibot.scoring import fit_step
 from tests.jobs.tiny import DAY, canonical, decide_on, recipe_of, request_of
+from tests.ledger.statements import found
 from tests.venues.payloads import NOW
 
 LEARNS = 'name = "cal"\nstrategy = "calibrated"\nbot = "half"'
 HALF = 'name = "half"\nstrategy = "always_half"'
 NESTED = 'name = "outer"\nstrategy = "calibrated"\nbot = "cal"'
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Store]:
-    """Open an empty ledger."""
-    with Store.open(f"sqlite:///{tmp_path}/l.db") as opened:
-        yield opened
 
 
 def play(store: Store, archive: Path, *days: int) -> None:
@@ -35,12 +27,11 @@ def play(store: Store, archive: Path, *days: int) -> None:
 
 def notes(store: Store, bot: str = "cal") -> list[str]:
     """Return the note of each day."""
-    query = text(
+    query = (
         "SELECT DISTINCT r.as_of, d.notes_json FROM decisions d JOIN runs r ON r.id = d.run_id "
         "JOIN bots b ON b.id = d.bot_id WHERE b.name = :bot ORDER BY r.as_of"
     )
-    with store.read() as connection:
-        return [note for _, row in connection.execute(query, {"bot": bot}) for note in json.loads(row)]
+    return [note for _, row in found(store, query, bot=bot) for note in json.loads(row)]
 
 
 def test_only_what_settled_before_the_instant_is_learnt_from(ledger: Store, archive: Path) -> None:

@@ -113,13 +113,13 @@ def test_a_server_that_never_ends_its_greeting_is_left_after_its_time() -> None:
         mail(port, seconds=0.2).send(NOTICE)
 
 
-@pytest.mark.parametrize("title", ["a\r\nBcc: all@example.org", "a\nb", "", "x" * 200, "a\x1b[2J"])
-def test_a_title_adds_no_header(title: str) -> None:
-    with pytest.raises(ValueError, match="a title is one line"):
-        Notice("failure", title)
+def test_a_title_adds_no_header() -> None:
+    for title in ("a\r\nBcc: all@example.org", "a\nb", "", "x" * 200, "a\x1b[2J"):
+        with pytest.raises(ValueError, match="a title is one line"):
+            Notice("failure", title)
 
 
-@pytest.mark.parametrize("address", ["a@b\nBcc: c@d", "A <a@b.org>", "a@b.org, c@d.org", "nobody", "a b@c.org"])
-def test_an_address_is_one_address(address: str) -> None:
-    with pytest.raises(ValueError, match="write an address such as"):
-        EmailSettings(host="localhost", sender=address, to=("me@example.org",))
+def test_an_address_is_one_address() -> None:
+    for address in ("a@b\nBcc: c@d", "A <a@b.org>", "a@b.org, c@d.org", "nobody", "a b@c.org"):
+        with pytest.raises(ValueError, match="write an address such as"):
+            EmailSettings(host="localhost", sender=address, to=("me@example.org",))

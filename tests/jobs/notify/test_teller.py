@@ -135,15 +135,15 @@ def test_what_waits_is_bounded_in_number_and_time_and_what_was_lost_is_said(capl
         assert len(chat.asked) == asked
 
 
-@pytest.mark.parametrize("status", [404, 302])
-def test_what_is_refused_for_good_is_asked_once(status: int) -> None:
-    clock = Clock()
-    with web(status) as chat:
-        telling = teller(to(chat.url), clock=clock)
-        telling.tell(FAILED)
-        clock.now += LONGEST_PAUSE
-        telling.send_waiting()
-    assert len(chat.asked) == 1
+def test_what_is_refused_for_good_is_asked_once() -> None:
+    for status in (404, 302):
+        clock = Clock()
+        with web(status) as chat:
+            telling = teller(to(chat.url), clock=clock)
+            telling.tell(FAILED)
+            clock.now += LONGEST_PAUSE
+            telling.send_waiting()
+        assert len(chat.asked) == 1
 
 
 def test_what_may_have_been_told_is_not_told_twice_and_keeps_no_other_channel_waiting() -> None:
@@ -214,13 +214,17 @@ def test_a_watchdog_that_is_down_is_asked_again_after_a_pause_and_told_the_last_
 
 
 def test_the_end_waits_no_longer_than_it_is_told_and_says_what_was_not_told(caplog: pytest.LogCaptureFixture) -> None:
-    with web(gate=Event()) as chat:
-        telling = Teller([to(chat.url)], clock=Clock(), hidden=lambda text: text.replace(KEY, "***"))
+    with web(gate=Event()) as chat, web(gate=Event()) as watchdog:
+        ping = Ping("PREDIBOT_PING", watchdog.url)
+        telling = Teller([to(chat.url)], clock=Clock(), hidden=lambda text: text.replace(KEY, "***"), ping=ping)
         for title in ("one", "two", f"three {KEY}"):
             telling.tell(Notice("missed", title))
+        for _ in range(2):
+            telling.report_slot_end(is_good=True)
         telling.close(0.0)
-    assert [record.getMessage() for record in caplog.records][:1] == [
-        "webhook: 3 could not be told by the end: 'one', 'two', 'three ***'"
+    assert [record.getMessage() for record in caplog.records][:2] == [
+        "webhook: 3 could not be told by the end: 'one', 'two', 'three ***'",
+        "ping: 2 could not be told by the end: 'a run is done', 'a run is done'",
     ]
 
 

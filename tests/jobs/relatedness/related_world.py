@@ -56,6 +56,12 @@ def play(store: Store, folder: Path, *, until: datetime = AS_OF) -> None:
     track_on(store, folder, as_of=until)
 
 
+def related() -> None:
+    """Write the archive, and have bots bet on it in `ledger.db`."""
+    with Store.open("sqlite:///ledger.db") as store:
+        play(store, write_related(Path("archive").absolute()))
+
+
 def _event(number: int, price: float) -> dict[str, object]:
     topic = TOPICS[GROUP[number - 1]]
     market = market_payload(

@@ -15,11 +15,12 @@ from predibot.jobs.relatedness.neighbours import relations_of
 from predibot.ledger.store import Store
 from predibot.related.filters import Filters
 from predibot.reports.terminal.closeups.related import relations_document
-from tests.jobs.relatedness.related_world import AS_OF, DAY, EVENTS, GROUP, LATER, play, write_related
+from tests.jobs.relatedness.related_world import AS_OF, DAY, EVENTS, GROUP, LATER, play, related, write_related
 from tests.jobs.tiny import opened
 from tests.related.made import scores_of
 from tests.soaks import ONE_DATABASE, few
 from tests.venues.payloads import NOW
+from tests.worlds import Worlds
 
 
 def in_ledger(store: Store) -> LabelledBeliefs:
@@ -33,9 +34,8 @@ def in_archive(folder: Path) -> LabelledBeliefs:
 
 
 @ONE_DATABASE
-def test_a_ledger_knows_words_tags_volumes_and_a_price_a_day(store: Store, tmp_path: Path) -> None:
-    play(store, write_related(tmp_path))
-    known = in_ledger(store)
+def test_a_ledger_knows_words_tags_volumes_and_a_price_a_day(played: Store) -> None:
+    known = in_ledger(played)
     beliefs = known.beliefs
     row = beliefs.market_ids.index("5")
     assert (beliefs.n, beliefs.event_ids[row], beliefs.tags[row]) == (EVENTS, "5", {"rates"})
@@ -47,9 +47,8 @@ def test_a_ledger_knows_words_tags_volumes_and_a_price_a_day(store: Store, tmp_p
     assert days.tolist() == list(range(1, 100))
 
 
-def test_a_ledger_and_the_archive_it_was_played_on_say_the_same(store: Store, tmp_path: Path) -> None:
-    play(store, write_related(tmp_path))
-    ours, theirs = in_ledger(store).beliefs.in_order(), in_archive(tmp_path).beliefs.in_order()
+def test_a_ledger_and_the_archive_it_was_played_on_say_the_same(played: Store, worlds: Worlds) -> None:
+    ours, theirs = in_ledger(played).beliefs.in_order(), in_archive(worlds(related) / "archive").beliefs.in_order()
     assert ours.market_ids == theirs.market_ids
     assert ours.texts == theirs.texts
     # The archive has the price of the day of the decision too, so that a change more is known.
@@ -57,9 +56,8 @@ def test_a_ledger_and_the_archive_it_was_played_on_say_the_same(store: Store, tm
 
 
 @ONE_DATABASE
-def test_related_events_of_a_ledger_are_its_groups(store: Store, tmp_path: Path) -> None:
-    play(store, write_related(tmp_path))
-    with store.read() as connection:
+def test_related_events_of_a_ledger_are_its_groups(played: Store) -> None:
+    with played.read() as connection:
         clusters = cluster_ledger_events(connection, "polymarket", AS_OF)
     # In the order of ids as text: the first of each group.
     assert clusters == {str(number): {0: "1", 1: "4", 2: "7", 3: "10"}[GROUP[number - 1]] for number in range(1, 13)}
@@ -86,8 +84,7 @@ def test_nothing_later_than_the_instant_changes_anything(address: str, tmp_path:
 
 
 @ONE_DATABASE
-def test_before_the_first_run_nothing_is_known(store: Store, tmp_path: Path) -> None:
-    play(store, write_related(tmp_path))
-    with store.read() as connection:
+def test_before_the_first_run_nothing_is_known(played: Store) -> None:
+    with played.read() as connection:
         known = beliefs_of_ledger(connection, "polymarket", NOW - DAY)
     assert known.beliefs.n == 0

@@ -15,6 +15,8 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.jobs.relatedness.related_world import AS_OF, LATER, play, write_related
 from tests.soaks import ONE_DATABASE, few
 
+pytestmark = ONE_DATABASE
+
 DRAWS = Uncertainty(resamples=200)
 
 
@@ -23,12 +25,12 @@ def document(store: Store, **question: Any) -> Document:
     return evaluation_document(evaluate(store=store, venue_name="polymarket", as_of=AS_OF, question=asked))
 
 
-@ONE_DATABASE
-def test_related_events_are_joined_beside_the_default(store: Store, tmp_path: Path) -> None:
-    play(store, write_related(tmp_path))
-    found = document(store, clusters="related")
+def test_related_events_are_joined_beside_the_default(played: Store) -> None:
+    found = document(played, clusters="related")
+    # What is kept is the same.
+    assert document(played, clusters="related") == found
     clusters = found.pop("clusters")
-    assert found == document(store)
+    assert found == document(played)
     assert (clusters["events"], clusters["clusters"], clusters["largest"]) == (12, 4, 3)
     assert [card["edge"]["clusters"] for card in found["bots"]] == [12, 12, 12]
     assert [card["edge"]["clusters"] for card in clusters["bots"]] == [4, 4, 4]
@@ -36,13 +38,6 @@ def test_related_events_are_joined_beside_the_default(store: Store, tmp_path: Pa
     assert clusters["too_few"] == ["market_price", "random_bet", "other"]
 
 
-@ONE_DATABASE
-def test_it_is_kept_and_asked_again_it_is_the_same(store: Store, tmp_path: Path) -> None:
-    play(store, write_related(tmp_path))
-    assert document(store, clusters="related") == document(store, clusters="related")
-
-
-@ONE_DATABASE
 @pytest.mark.parametrize("until", few([AS_OF, LATER], LATER))
 def test_another_future_changes_nothing(address: str, tmp_path: Path, until: datetime) -> None:
     found = []

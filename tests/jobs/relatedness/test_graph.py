@@ -31,9 +31,8 @@ def in_ledger(
 
 
 @ONE_DATABASE
-def test_events_whose_prices_jump_together_are_one_group(store: Store, tmp_path: Path) -> None:
-    play(store, write_related(tmp_path))
-    found = in_ledger(store, ends=("1", "3"))
+def test_events_whose_prices_jump_together_are_one_group(played: Store) -> None:
+    found = in_ledger(played, ends=("1", "3"))
     for group in found.graph.groups:
         assert len({GROUP[int(event) - 1] for event in group.events}) == 1
     assert [len(group.events) for group in found.graph.groups] == [3, 3, 3, 3]
@@ -95,9 +94,8 @@ def test_dated_news_touch_what_they_were_read_for_and_nothing_published_later_do
 
 
 @ONE_DATABASE
-def test_what_cannot_be_drawn_is_refused(store: Store, tmp_path: Path) -> None:
-    play(store, write_related(tmp_path))
+def test_what_cannot_be_drawn_is_refused(played: Store) -> None:
     with pytest.raises(UsageError, match=r"no market of an event '13' is known at that instant. Did you mean"):
-        in_ledger(store, ends=("1", "13"))
+        in_ledger(played, ends=("1", "13"))
     with pytest.raises(UsageError, match="--at-least is 0"):
-        in_ledger(store, at_least=0.0)
+        in_ledger(played, at_least=0.0)

@@ -55,6 +55,10 @@ def test_what_is_no_mark_is_replaced_by_a_new_one(mark: object) -> None:
         (f"<<untrusted {MARK}>>\n{LIMIT}\n<<end of untrusted {MARK}>>", {"outcome": "text"}, ToolText(LIMIT)),
         ("as it was told then", {"outcome": "error", "said": LIMIT}, ToolError(LIMIT)),
         ("error: the search returned nothing", {"outcome": "own"}, ToolError("")),
+        # Of an earlier version.
+        (f"error: <<untrusted {MARK}>> {LIMIT} <<end of untrusted {MARK}>>", {"outcome": "error"}, ToolError(LIMIT)),
+        ("<<untrusted 0123456789abcdef>>\nfound\n<<end of untrusted 0123456789abcdef>>", {}, ToolText("found")),
+        ("error: timed out", {}, ToolError("")),
     ],
 )
 def test_an_answer_is_what_it_was_whatever_it_says(result: str, more: dict[str, object], said: object) -> None:
@@ -86,18 +90,6 @@ def test_a_search_that_was_refused_is_not_what_the_next_one_found(refused: dict[
 def test_a_limit_is_reached_again_in_whatever_words() -> None:
     with pytest.raises(BudgetSpent, match=r"\Aenough searched\Z"):
         again(searched("told otherwise", outcome="limit", said="enough searched"))
-
-
-@pytest.mark.parametrize(
-    ("result", "more", "said"),
-    [
-        (f"error: <<untrusted {MARK}>> {LIMIT} <<end of untrusted {MARK}>>", {"outcome": "error"}, ToolError(LIMIT)),
-        ("<<untrusted 0123456789abcdef>>\nfound\n<<end of untrusted 0123456789abcdef>>", {}, ToolText("found")),
-        ("error: timed out", {}, ToolError("")),
-    ],
-)
-def test_a_trace_of_an_earlier_version_is_read(result: str, more: dict[str, object], said: object) -> None:
-    assert again(searched(result, **more)) == said
 
 
 @pytest.mark.parametrize("more", [{}, {"outcome": "limit"}])

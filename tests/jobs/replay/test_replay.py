@@ -1,6 +1,5 @@
 """Replaying: the decisions that would have been made, one instant of the past after the other."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -37,13 +36,6 @@ def past(archive: Path) -> Past:
     return open_past(f"archive:{archive}", Settings(), clock)
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Store]:
-    """Open an empty ledger in a file."""
-    with Store.open(f"sqlite:///{tmp_path}/replay.db") as opened:
-        yield opened
-
-
 def replay_on(
     store: Store, past: Past, instants: Timetable = FOUR_DAYS, request: RunRequest | None = None
 ) -> tuple[ReplayInstant, ...]:
@@ -66,11 +58,14 @@ def test_a_replay_leaves_the_ledger_of_as_many_single_decisions(
     assert [each.statuses for each in played] == [{"recorded": each.made_here} for each in played]
 
 
-def test_another_replay_goes_on_where_an_earlier_one_was_stopped(past: Past, ledger: Store) -> None:
+def test_another_replay_goes_on_where_an_earlier_one_was_stopped_with_the_same_recipe_alone(
+    past: Past, ledger: Store
+) -> None:
     replay_on(ledger, past, Timetable(NOW, NOW + DAY, DAY))
-    before = [each.made_here for each in replay_on(ledger, past)]
-    assert before == [0, 0, 6, 4]
+    assert [each.made_here for each in replay_on(ledger, past)] == [0, 0, 6, 4]
     assert [each.made_here for each in replay_on(ledger, past)] == [0, 0, 0, 0]
+    with pytest.raises(RunConflict, match="seed is 7, was 0"):
+        replay_on(ledger, past, request=request_of(recipe_of(seed=7)))
 
 
 def test_the_clock_is_that_of_the_instant_whatever_was_opened_before(past: Past, ledger: Store, tmp_path: Path) -> None:
@@ -96,12 +91,6 @@ def test_a_slot_that_was_decided_at_another_instant_is_gone_on_with_and_says_so(
     assert (first.as_of, first.made_here) == (earlier, 0)
     assert all(each.as_of == each.at for each in rest)
     assert any("frozen as of 2026-02-13T20:30Z" in note for note in first.notes)
-
-
-def test_another_recipe_of_the_same_name_stops_it(past: Past, ledger: Store) -> None:
-    replay_on(ledger, past)
-    with pytest.raises(RunConflict, match="seed is 7, was 0"):
-        replay_on(ledger, past, request=request_of(recipe_of(seed=7)))
 
 
 def test_looking_back_scores_what_tracking_and_evaluating_would(

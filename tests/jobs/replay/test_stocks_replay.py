@@ -1,7 +1,6 @@
 """Portfolios of stocks through the whole walk, over ten days that were made by hand."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,10 +22,9 @@ from tests.jobs.replay.hand_made_stocks import (
     write_stocks,
 )
 from tests.jobs.tiny import canonical
-from tests.ledger.databases import address, postgres, store
 from tests.soaks import ONE_DATABASE
 
-__all__ = ["address", "postgres", "predibot", "store"]
+__all__ = ["predibot"]
 
 WALK = """
 venue = "stocks:stocks"
@@ -41,13 +39,6 @@ strategy = "buy_and_hold"
 [[bots]]
 strategy = "equal_weights"
 """
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Store]:
-    """Open an empty ledger in a file."""
-    with Store.open(f"sqlite:///{tmp_path}/stocks.db") as opened:
-        yield opened
 
 
 def assert_sound(store: Store) -> None:
@@ -87,10 +78,12 @@ def test_buy_and_hold_is_worth_what_a_split_and_a_dividend_leave(store: Store, t
 
 
 def test_daily_decisions_are_made_on_trading_days_alone_with_one_valuation_each(ledger: Store, tmp_path: Path) -> None:
-    played = play(ledger, write_stocks(tmp_path / "stocks"), recipe_of("equal_weights", "random_weights"))
-    assert [each.at for each in played] == [at(int(day)) for day in DAYS]
-    for bot in ("equal_weights", "random_weights"):
-        assert list(values_of(ledger, bot)) == [at(int(day), minute=0) for day in DAYS]
+    bots = ("equal_weights", "random_weights")
+    played = play(ledger, write_stocks(tmp_path / "stocks"), recipe_of(*bots), last=at(13))
+    days = [int(day) for day in DAYS if int(day) <= 13]
+    assert [each.at for each in played] == [at(day) for day in days]
+    for bot in bots:
+        assert list(values_of(ledger, bot)) == [at(day, minute=0) for day in days]
 
 
 def test_an_order_of_saturday_is_filled_at_the_close_of_monday_between_weekly_slots(
@@ -144,7 +137,7 @@ def test_a_halted_stock_is_kept_split_while_it_is_not_traded_and_marked_in_share
     # The split of the 9th falls into a halt of two days, and CCC and DDD keep those trading days.
     halted = (*AAA[:4], None, None, *AAA[6:])
     closes = {"AAA": halted, "BBB": BBB, "CCC": BBB, "DDD": BBB}
-    play(ledger, write_stocks(tmp_path / "stocks", closes), recipe_of("buy_and_hold"))
+    play(ledger, write_stocks(tmp_path / "stocks", closes), recipe_of("buy_and_hold"), last=at(13))
     values = values_of(ledger, "buy_and_hold")
     aaa, bbb = 500.0 / 104.0, 500.0 / 52.0
     # Four shares at a quarter of its last close: the split alone changes nothing.
@@ -162,17 +155,18 @@ def test_a_delisted_share_is_worth_its_payout_or_its_last_close(
 ) -> None:
     gone = (100.0, 104.0, 104.0, *[None] * 7)
     folder = write_stocks(tmp_path / "stocks", {"AAA": gone, "BBB": BBB}, (f"2026-01-08,AAA,delisting,{payout}",))
-    play(ledger, folder, recipe_of("buy_and_hold", "equal_weights"))
+    play(ledger, folder, recipe_of("buy_and_hold", "equal_weights"), last=at(13))
     aaa, bbb = 500.0 / 104.0, 500.0 / 52.0
     assert [row.kind for row in journal_of(ledger, "buy_and_hold")][3:] == kinds
-    assert values_of(ledger, "buy_and_hold")[at(16, minute=0)] == pytest.approx(aaa * worth + bbb * 57.0, abs=1e-9)
+    assert values_of(ledger, "buy_and_hold")[at(13, minute=0)] == pytest.approx(aaa * worth + bbb * 55.0, abs=1e-9)
     sold = [row.kind for row in journal_of(ledger, "equal_weights") if row.instrument and row.instrument.id == "AAA"]
     assert sold.count("fill") <= 2 + (not payout) and "settlement" not in sold
     assert_sound(ledger)
 
 
 def test_trades_cost_their_fee_and_half_of_the_spread(ledger: Store, tmp_path: Path) -> None:
-    play(ledger, write_stocks(tmp_path / "stocks"), recipe_of("buy_and_hold", game="fee_bps = 10\nspread_bps = 20"))
+    recipe = recipe_of("buy_and_hold", game="fee_bps = 10\nspread_bps = 20")
+    play(ledger, write_stocks(tmp_path / "stocks"), recipe, last=at(7))
     fills = [row for row in journal_of(ledger, "buy_and_hold") if row.kind == "fill"]
     fees = [row for row in journal_of(ledger, "buy_and_hold") if row.kind == "fee"]
     assert [-row.cash_usd / row.shares for row in fills] == pytest.approx([104.0 * 1.001, 52.0 * 1.001])
@@ -181,18 +175,18 @@ def test_trades_cost_their_fee_and_half_of_the_spread(ledger: Store, tmp_path: P
     assert_sound(ledger)
 
 
-def test_a_folder_that_grows_day_by_day_comes_to_what_the_whole_one_does(tmp_path: Path) -> None:
-    folder, exports, recipe = tmp_path / "stocks", [], recipe_of("buy_and_hold", "equal_weights")
-    with Store.open(f"sqlite:///{tmp_path}/grown.db") as store:
-        for days in (2, 6, 10):
-            closes = {"AAA": AAA, "BBB": BBB}
-            write_stocks(folder, {name: (*row[:days], *[None] * (10 - days)) for name, row in closes.items()})
-            play(store, folder, recipe)
-        exports.append(canonical(store))
-    with Store.open(f"sqlite:///{tmp_path}/whole.db") as store:
-        play(store, write_stocks(folder), recipe)
-        exports.append(canonical(store))
-    assert exports[0] == exports[1]
+def test_a_folder_that_grows_day_by_day_comes_to_what_the_whole_one_does(ledger: Store, tmp_path: Path) -> None:
+    folder, recipe = tmp_path / "stocks", recipe_of("buy_and_hold", "equal_weights")
+
+    def known(days: int) -> Path:
+        closes = {"AAA": AAA, "BBB": BBB}
+        return write_stocks(folder, {name: (*row[:days], *[None] * (10 - days)) for name, row in closes.items()})
+
+    for days in (2, 5, 8):
+        play(ledger, known(days), recipe)
+    with Store.open(f"sqlite:///{tmp_path}/whole.db") as whole:
+        play(whole, folder, recipe)
+        assert canonical(whole) == canonical(ledger)
 
 
 def test_what_a_file_says_late_of_a_close_that_was_gone_through_changes_nothing(ledger: Store, tmp_path: Path) -> None:

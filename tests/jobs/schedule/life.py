@@ -119,7 +119,7 @@ def set_clock(folder: Path, at: datetime) -> None:
     (folder / "clock.new").replace(folder / "clock")
 
 
-class _Done:
+class Done:
     """What was done at once."""
 
     def exit_reason(self) -> str:
@@ -149,10 +149,10 @@ def _service(folder: Path, gamma_url: str, clob_url: str, until: datetime, steps
     caller = Caller(lambda: settings, clock, say, progress)
     with Store.open(life.ledger) as store, ServiceLock(store, clock):
 
-        def start(recipe: ScheduledRecipe, slot_at: datetime | None) -> _Done:
+        def start(recipe: ScheduledRecipe, slot_at: datetime | None) -> Done:
             if slot_at is None:
                 track_recipe(recipe, store=store, caller=caller)
-                return _Done()
+                return Done()
 
             def play(of: ScheduledRecipe, at: datetime):  # type: ignore[no-untyped-def]
                 # It takes a while.
@@ -160,7 +160,7 @@ def _service(folder: Path, gamma_url: str, clob_url: str, until: datetime, steps
                 return play_slot(of, at, store=store, ledger=life.ledger, caller=caller)
 
             play_slot_once(recipe, slot_at, play, store=store, clock=clock)
-            return _Done()
+            return Done()
 
         service = ScheduleService([str(folder / "recipe.toml")], store=store, clock=clock, start=start)
         slept_on = (clock() - SANDBOX_BEGINS_AT).days

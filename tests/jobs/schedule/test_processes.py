@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import add_schedule, change_schedule, read_service, read_slots
 from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, wait_until
+from tests.ledger.statements import found
 from tests.plain_words import private_words
 
 RECIPE = """
@@ -68,15 +68,12 @@ def rows(program: Program, name: str) -> tuple[SlotRow, ...]:
 
 def is_at(program: Program, name: str, status: str) -> Callable[[], bool]:
     """Return whether a slot has a status by now; one that is played has begun to decide."""
-    claimed = text("SELECT count(*) FROM tasks WHERE status = 'claimed'")
 
-    def found() -> bool:
-        with Store.open_to_read(program.ledger) as store:
-            if status == "running" and not store.run_read(lambda connection: connection.execute(claimed).scalar()):
-                return False
-        return any(row.status == status for row in rows(program, name))
+    def is_so() -> bool:
+        has_begun = status != "running" or program.count("tasks WHERE status = 'claimed'")
+        return bool(has_begun) and any(row.status == status for row in rows(program, name))
 
-    return found
+    return is_so
 
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
@@ -127,14 +124,12 @@ def test_what_does_not_end_within_the_grace_is_given_back_and_goes_on_with_the_n
     code, said = ended(service)
     (row,) = rows(program, "slow")
     assert (code, row.status, row.reason) == (0, "failed", "stopped while it was played"), said
-    with Store.open_to_read(program.ledger) as store, store.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM tasks WHERE status = 'claimed'")).scalar() == 0
+    assert program.count("tasks WHERE status = 'claimed'") == 0
     # It is quicker now, and the same bot.
     program.strategy("slow", SLOW.replace("time.sleep(self.seconds)", ""))
     code, said = ended(schedule(program, "run-now", "slow", "--slot", row.slot_at.isoformat()))
     assert (code, rows(program, "slow")[0].status) == (0, "done"), said
-    with Store.open_to_read(program.ledger) as store, store.read() as connection:
-        assert connection.execute(text("SELECT count(*), count(DISTINCT task_id) FROM decisions")).one() == (5, 5)
+    assert found(program.ledger, "SELECT count(*), count(DISTINCT task_id) FROM decisions") == [(5, 5)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can tell that an owner is gone")
@@ -148,9 +143,8 @@ def test_the_next_service_takes_over_from_a_dead_one_and_says_so(program: Progra
     code, said = ended(schedule(program, "slow", "--once"))
     assert "took over the schedule from" in said
     assert (code, rows(program, "slow")[0].status) == (0, "done"), said
-    with Store.open_to_read(program.ledger) as store, store.read() as connection:
-        made, tasks = connection.execute(text("SELECT count(*), count(DISTINCT task_id) FROM decisions")).one()
-        assert made == tasks == 5 * len(rows(program, "slow"))
+    made = 5 * len(rows(program, "slow"))
+    assert found(program.ledger, "SELECT count(*), count(DISTINCT task_id) FROM decisions") == [(made, made)]
 
 
 def test_one_service_runs_a_ledger_and_cron_leaves_it_alone(program: Program) -> None:

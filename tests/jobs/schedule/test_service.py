@@ -1,7 +1,7 @@
 """The service over a simulated clock: every slot is played once or has a row that says why not."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -82,6 +82,11 @@ class World:
             arguments, store=self.store, clock=lambda: self.now, start=self.start, on_slot=self.told.append
         )
 
+    def look(self, *instants: datetime) -> None:
+        """Look at the clock at each instant, as a new process would."""
+        for self.now in instants:
+            self.service().look()
+
     def start(self, recipe: ScheduledRecipe, slot: datetime | None) -> Playing:
         """Start what takes a while; the clock of the world goes on where nothing else is to be done."""
         if slot is None:
@@ -108,11 +113,10 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path, ledger: Store) -> World:
     recipe = tmp_path / "daily.toml"
     recipe.write_text(RECIPE, encoding="utf-8")
-    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
-        yield World(recipe, store)
+    return World(recipe, ledger)
 
 
 def test_a_slot_is_played_when_it_is_due_and_only_then(world: World) -> None:
@@ -129,9 +133,7 @@ def test_a_slot_is_played_when_it_is_due_and_only_then(world: World) -> None:
 
 
 def test_a_slot_is_made_up_within_its_window_and_missed_after_it(world: World) -> None:
-    world.service().look()
-    world.now = NOON + 2 * DAY + HOUR
-    world.service().look()
+    world.look(NOON, NOON + 2 * DAY + HOUR)
     assert [row.status for row in world.rows()] == ["missed", "missed", "done"]
     assert world.rows()[-1].late == 55 * MINUTE
     assert "6h" in world.rows()[0].reason
@@ -151,26 +153,23 @@ def test_what_failed_is_tried_again_until_its_window_ends(world: World) -> None:
 
 
 def test_a_paused_recipe_has_a_row_for_what_it_left_out(world: World) -> None:
-    service = world.service()
-    service.look()
+    world.look(NOON)
     world.store.run_write(lambda connection: change_schedule(connection, "daily", paused_at=NOON))
-    world.now = NOON + HOUR
-    service.look()
+    world.look(NOON + HOUR)
     assert [(row.status, row.reason) for row in world.rows()] == [("missed", "paused since 2026-11-22T12:00Z")]
 
 
 def test_slots_of_a_pause_that_nobody_looked_at_are_not_made_up_after_it(world: World) -> None:
     caller = Caller(Settings, lambda: world.now, lambda _: None, lambda: nullcontext(lambda _: None))
     paused = partial(pause, str(world.recipe), caller, ledger=world.store.address)
-    world.service().look()
+    world.look(NOON)
     paused(paused=True)
     world.now = NOON + 2 * HOUR
     paused(paused=False)
-    world.service().look()
+    world.look(world.now)
     assert [(row.status, row.reason) for row in world.rows()] == [("missed", "paused since 2026-11-22T12:00Z")]
     assert world.played == []
-    world.now = NOON + DAY + HOUR
-    world.service().look()
+    world.look(NOON + DAY + HOUR)
     assert world.played == [NOON + DAY + 5 * MINUTE]
 
 
@@ -223,15 +222,10 @@ def test_prices_are_tracked_between_slots(world: World) -> None:
 
 
 def test_a_clock_that_is_ahead_for_a_while_loses_no_slot(world: World) -> None:
-    world.service().look()
-    world.now = NOON + 30 * DAY
-    world.service().look()
-    world.now = NOON + 5 * MINUTE
-    world.service().look()
-    assert world.played[-1] == NOON + 5 * MINUTE
-    world.now = NOON + DAY + 5 * MINUTE
-    world.service().look()
-    assert world.played[-1] == NOON + DAY + 5 * MINUTE
+    world.look(NOON, NOON + 30 * DAY)
+    for slot in (NOON + 5 * MINUTE, NOON + DAY + 5 * MINUTE):
+        world.look(slot)
+        assert world.played[-1] == slot
 
 
 def test_whatever_happens_every_slot_has_one_row(world: World) -> None:
@@ -290,9 +284,7 @@ def test_a_slot_that_somebody_else_plays_is_left_to_it(world: World) -> None:
 
 
 def test_what_was_missed_is_told_of(world: World) -> None:
-    world.service().look()
-    world.now = NOON + DAY
-    world.service().look()
+    world.look(NOON, NOON + DAY)
     assert [(row.status, row.reason) for row in world.told] == [("missed", "nothing ran it for 6h after it")]
 
 
@@ -320,10 +312,3 @@ def test_a_turn_of_the_clock_and_a_leap_day_have_one_slot_a_day(world: World, st
     assert len({each.date() for each in local}) == len(local) == 3
     assert {each.strftime("%H:%M") for each in local} <= {"02:30", "03:00"}
     assert all(row.late is not None and row.late < HOUR for row in world.rows())
-
-
-def test_one_service_a_ledger(world: World) -> None:
-    with ServiceLock(world.store, lambda: world.now), pytest.raises(UsageError, match=r"is run by .* already"):
-        ServiceLock(world.store, lambda: world.now).__enter__()
-    with ServiceLock(world.store, lambda: world.now):
-        pass

@@ -61,35 +61,33 @@ def kept(recipe: ScheduledRecipe, store: Store, slot_at: datetime, now: datetime
 
 
 def test_a_day_without_a_close_is_tried_until_it_may_be_made_up_no_more_and_then_left_out(
-    recipe: ScheduledRecipe, tmp_path: Path
+    ledger: Store, recipe: ScheduledRecipe, tmp_path: Path
 ) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/walk.db") as store:
-        known(tmp_path, 0, 1, 2, 3, 4)
-        friday, holiday = at(9), at(12)
-        assert kept(recipe, store, friday, friday).status == "done"
-        first = kept(recipe, store, holiday, holiday)
-        assert (first.status, first.next_try_at) == ("failed", holiday + RETRY_PAUSE)
-        assert "2026-01-12 is no trading day, or its files are late: the last close is of 2026-01-09" in first.reason
-        last = kept(recipe, store, holiday, at(13, 3))
-        assert (last.status, last.next_try_at, last.run_key) == ("done", None, None)
-        assert "nothing is decided" in last.reason
-        with store.read() as connection:
-            assert [each.key for each in read_runs(connection)] == ["walk@2026-01-09T21:05Z"]
+    known(tmp_path, 0, 1, 2, 3, 4)
+    friday, holiday = at(9), at(12)
+    assert kept(recipe, ledger, friday, friday).status == "done"
+    first = kept(recipe, ledger, holiday, holiday)
+    assert (first.status, first.next_try_at) == ("failed", holiday + RETRY_PAUSE)
+    assert "2026-01-12 is no trading day, or its files are late: the last close is of 2026-01-09" in first.reason
+    last = kept(recipe, ledger, holiday, at(13, 3))
+    assert (last.status, last.next_try_at, last.run_key) == ("done", None, None)
+    assert "nothing is decided" in last.reason
+    with ledger.read() as connection:
+        assert [each.key for each in read_runs(connection)] == ["walk@2026-01-09T21:05Z"]
 
 
 def test_a_file_that_comes_late_is_decided_on_once_it_is_there_with_one_valuation_a_day(
-    recipe: ScheduledRecipe, tmp_path: Path
+    ledger: Store, recipe: ScheduledRecipe, tmp_path: Path
 ) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/walk.db") as store:
-        known(tmp_path, 0, 1, 2, 3, 4)
-        kept(recipe, store, at(9), at(9))
-        assert kept(recipe, store, at(12), at(12)).status == "failed"
-        known(tmp_path, 0, 1, 2, 3, 4, 5)
-        assert kept(recipe, store, at(12), at(12, 21, 35)).run_key == "walk@2026-01-12T21:05Z"
-        with store.read() as connection:
-            (account,) = connection.execute(accounts.select()).all()
-            rows = connection.execute(valuations.select().where(valuations.c.account_id == account.id)).all()
-        assert [row.at for row in rows] == [at(9, 21, 0), at(12, 21, 0)]
+    known(tmp_path, 0, 1, 2, 3, 4)
+    kept(recipe, ledger, at(9), at(9))
+    assert kept(recipe, ledger, at(12), at(12)).status == "failed"
+    known(tmp_path, 0, 1, 2, 3, 4, 5)
+    assert kept(recipe, ledger, at(12), at(12, 21, 35)).run_key == "walk@2026-01-12T21:05Z"
+    with ledger.read() as connection:
+        (account,) = connection.execute(accounts.select()).all()
+        rows = connection.execute(valuations.select().where(valuations.c.account_id == account.id)).all()
+    assert [row.at for row in rows] == [at(9, 21, 0), at(12, 21, 0)]
 
 
 def test_decide_says_why_it_decides_nothing_on_a_saturday(

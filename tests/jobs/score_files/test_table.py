@@ -20,10 +20,46 @@ from tests.jobs.tables import csv_of, jsonl_of, parquet_of, table_of
 COLUMNS = Columns(("a",), ("b",))
 
 
-def test_a_row_of_csv_has_the_line_it_begins_on_whatever_stands_before_it() -> None:
+SEPARATED = "a{0}b\r\n00123{0}0,5\r\n"
+FOUND: dict[str, tuple[InputTable, list[FileRow | BadRow]]] = {
     # Excel writes separators alone below a table.
-    file = csv_of('b,a,note\n\n1,2,"two\nlines"\r\n   \n , 4 ,\n,,\n , ,"",\n')
-    assert list(file.rows(COLUMNS)) == [FileRow(3, ("2", "1")), FileRow(6, ("4", None))]
+    "a row of CSV has the line it begins on, whatever stands before it": (
+        csv_of('b,a,note\n\n1,2,"two\nlines"\r\n   \n , 4 ,\n,,\n , ,"",\n'),
+        [FileRow(3, ("2", "1")), FileRow(6, ("4", None))],
+    ),
+    "a quotation mark that is never closed is told with what it swallowed": (
+        csv_of('a,b\n1,2\n"3,4\n5,6\n'),
+        [FileRow(2, ("1", "2")), BadRow(3, "a quotation mark is never closed; lines 3 to 4 were passed over")],
+    ),
+    "a row of JSONL has its line, and null is empty": (
+        jsonl_of("", {"a": " x\u2028 ", "b": 0.5}, "", {"a": None, "c": 1}, {"a": ""}),
+        [FileRow(2, ("x", 0.5)), FileRow(4, (None, None)), FileRow(5, (None, None))],
+    ),
+    # As Impala and older Spark write them.
+    "texts that a Parquet file does not mark as such": (
+        parquet_of({"a": [b"\xc3\xa9", None, b"x"]}),
+        [FileRow(1, ("\xe9", None)), FileRow(2, (None, None)), FileRow(3, ("x", None))],
+    ),
+    "bytes that are no text": (parquet_of({"a": [b"\xff"]}), [FileRow(1, (b"\xff", None))]),
+    "one object in a line": (jsonl_of({"a": 1}), [FileRow(1, (1, None))]),
+    "one object over many lines": (table_of(b'{\n "a": 1\n}\n', "json"), [FileRow(1, (1, None))]),
+    "no number in JSONL": (jsonl_of('{"a": NaN, "b": NaN}'), [FileRow(1, (None, None))]),
+    "no number in Parquet": (parquet_of({"a": [nan], "b": [nan]}), [FileRow(1, (None, None))]),
+    "semicolons": (csv_of(SEPARATED.format(";")), [FileRow(2, ("00123", "0,5"))]),
+    "tabs": (csv_of(SEPARATED.format("\t")), [FileRow(2, ("00123", "0,5"))]),
+    "bars": (csv_of(SEPARATED.format("|")), [FileRow(2, ("00123", "0,5"))]),
+    "a byte order mark in CSV": (csv_of("\ufeffa\n1\n"), [FileRow(2, ("1", None))]),
+    "a byte order mark in JSONL": (jsonl_of('\ufeff{"a": 1}'), [FileRow(1, (1, None))]),
+}
+
+
+@pytest.mark.parametrize(("file", "rows"), FOUND.values(), ids=FOUND)
+def test_rows_have_their_place_and_what_stands_in_them(file: InputTable, rows: list[FileRow | BadRow]) -> None:
+    assert list(file.rows(COLUMNS)) == rows
+
+
+def test_the_line_in_which_excel_says_what_separates_columns_is_no_row() -> None:
+    assert list(csv_of("sep=;\r\na;b,c\r\n1;2\r\n").rows(Columns(("a", "b,c")))) == [FileRow(3, ("1", "2"))]
 
 
 def test_rows_of_csv_that_are_broken_are_told_and_the_next_is_read() -> None:
@@ -32,19 +68,6 @@ def test_rows_of_csv_that_are_broken_are_told_and_the_next_is_read() -> None:
     assert [type(row) for row in rows] == [BadRow, BadRow, BadRow, FileRow]
     assert [row.number for row in rows] == [2, 3, 4, 5]
     assert rows[0] == BadRow(2, "it has 1 cells, the header 2; put quotes around separators")
-
-
-def test_a_quotation_mark_that_is_never_closed_is_told_with_what_it_swallowed() -> None:
-    rows = list(csv_of('a,b\n1,2\n"3,4\n5,6\n').rows(COLUMNS))
-    assert rows == [
-        FileRow(2, ("1", "2")),
-        BadRow(3, "a quotation mark is never closed; lines 3 to 4 were passed over"),
-    ]
-
-
-def test_a_row_of_jsonl_has_its_line_and_null_is_empty() -> None:
-    file = jsonl_of("", {"a": " x\u2028 ", "b": 0.5}, "", {"a": None, "c": 1}, {"a": ""})
-    assert list(file.rows(COLUMNS)) == [FileRow(2, ("x", 0.5)), FileRow(4, (None, None)), FileRow(5, (None, None))]
 
 
 @pytest.mark.parametrize(
@@ -62,14 +85,6 @@ def test_a_line_that_is_no_object_is_told(line: str, reason: str) -> None:
     _, bad, good = jsonl_of({"a": 0}, line, {"a": 3}).rows(COLUMNS)
     assert isinstance(bad, BadRow) and bad.number == 2 and bad.reason.startswith(reason)
     assert good == FileRow(3, (3, None))
-
-
-def test_texts_that_a_parquet_file_does_not_mark_as_such_are_texts() -> None:
-    # As Impala and older Spark write them.
-    rows = parquet_of({"a": [b"\xc3\xa9", None, b"x"]}).rows(Columns(("a",)))
-    assert list(rows) == [FileRow(1, ("\xe9",)), FileRow(2, (None,)), FileRow(3, ("x",))]
-    (row,) = parquet_of({"a": [b"\xff"]}).rows(Columns(("a",)))
-    assert row == FileRow(1, (b"\xff",))
 
 
 def test_rows_of_parquet_are_counted_from_one_over_all_batches() -> None:
@@ -122,37 +137,23 @@ def test_what_holds_no_table_is_refused_as_it_is_read(content: bytes, kind: Tabl
 ROWS = [{"a": "1", "b": 2}, {"a": "3", "b": None}]
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        ROWS,
-        {"forecasts": ROWS},
-        {"made_at": "2026-07-19", "n": 2, "tags": ["x"], "forecasts": ROWS},
-        {"forecasts": ROWS, "errors": []},
-        {"schema": {"fields": [{"name": "a"}]}, "data": ROWS},
-        {"a": ["1", "3"], "b": [2, None]},
-        {"a": {"0": "1", "1": "3"}, "b": {"0": 2, "1": None}},
-        {"columns": ["a", "b"], "index": [0, 1], "data": [["1", 2], ["3", None]]},
-        {"first": ROWS[0], "second": ROWS[1]},
-        {"columns": ["a", "b"], "data": [["1", 2], ["3", None]]},
-        {"status": "ok", "result": {"n": 2, "forecasts": ROWS}},
-        {"response": {"data": {"items": ROWS}, "meta": {"n": 2}}, "links": {"next": None}},
-    ],
-    ids=[
-        "array",
-        "object",
-        "beside",
-        "empty",
-        "pandas table",
-        "columns",
-        "pandas columns",
-        "pandas split",
-        "by name",
-        "split without index",
-        "inside",
-        "deep inside",
-    ],
-)
+DOCUMENTS: dict[str, Any] = {
+    "array": ROWS,
+    "object": {"forecasts": ROWS},
+    "beside": {"made_at": "2026-07-19", "n": 2, "tags": ["x"], "forecasts": ROWS},
+    "empty": {"forecasts": ROWS, "errors": []},
+    "pandas table": {"schema": {"fields": [{"name": "a"}]}, "data": ROWS},
+    "columns": {"a": ["1", "3"], "b": [2, None]},
+    "pandas columns": {"a": {"0": "1", "1": "3"}, "b": {"0": 2, "1": None}},
+    "pandas split": {"columns": ["a", "b"], "index": [0, 1], "data": [["1", 2], ["3", None]]},
+    "by name": {"first": ROWS[0], "second": ROWS[1]},
+    "split without index": {"columns": ["a", "b"], "data": [["1", 2], ["3", None]]},
+    "inside": {"status": "ok", "result": {"n": 2, "forecasts": ROWS}},
+    "deep inside": {"response": {"data": {"items": ROWS}, "meta": {"n": 2}}, "links": {"next": None}},
+}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
 @pytest.mark.parametrize("indent", [None, 1])
 def test_one_json_document_is_the_rows_it_holds(document: Any, indent: int | None) -> None:
     for kind in ("json", "jsonl"):
@@ -165,11 +166,6 @@ def test_a_document_says_what_stands_beside_its_rows() -> None:
     table = table_of(b'{"model": "m", "n": 1, "more": {"x": 1}, "forecasts": [{"a": 1}, {"c": 2}]}', "json")
     assert (table.beside, table.rows_name) == ({"model": "m", "n": 1}, "forecasts")
     assert list(table.names) == ["a", "c"]
-
-
-def test_one_object_in_a_line_is_a_row_and_so_is_one_over_many_lines() -> None:
-    assert list(jsonl_of({"a": 1}).rows(COLUMNS)) == [FileRow(1, (1, None))]
-    assert list(table_of(b'{\n "a": 1\n}\n', "json").rows(COLUMNS)) == [FileRow(1, (1, None))]
 
 
 @pytest.mark.parametrize(
@@ -199,26 +195,6 @@ def test_what_programs_write_for_nothing_is_nothing_in_every_format(word: str) -
     for file in (csv_of(f"a,b\n1,{word}\n"), jsonl_of({"a": "1", "b": word}), parquet_of({"a": ["1"], "b": [word]})):
         ((_, cells),) = file.rows(COLUMNS)
         assert cells == ("1", None)
-
-
-def test_a_number_that_is_none_is_nothing_too() -> None:
-    for file in (jsonl_of('{"a": NaN, "b": NaN}'), parquet_of({"a": [nan], "b": [nan]})):
-        assert [row[1] for row in file.rows(COLUMNS)] == [(None, None)]
-
-
-@pytest.mark.parametrize("separator", [";", "\t", "|"])
-def test_a_header_without_commas_says_what_separates_columns(separator: str) -> None:
-    text = f"a{separator}b\r\n00123{separator}0,5\r\n"
-    assert list(csv_of(text).rows(COLUMNS)) == [FileRow(2, ("00123", "0,5"))]
-
-
-def test_the_line_in_which_excel_says_what_separates_columns_is_no_row() -> None:
-    assert list(csv_of("sep=;\r\na;b,c\r\n1;2\r\n").rows(Columns(("a", "b,c")))) == [FileRow(3, ("1", "2"))]
-
-
-def test_a_byte_order_mark_is_no_part_of_the_first_name() -> None:
-    assert list(csv_of("\ufeffa\n1\n").rows(COLUMNS)) == [FileRow(2, ("1", None))]
-    assert list(jsonl_of('\ufeff{"a": 1}').rows(COLUMNS)) == [FileRow(1, (1, None))]
 
 
 @pytest.mark.parametrize(

@@ -57,19 +57,16 @@ class Cluster:
 
 def words_after(process: "subprocess.Popen[str]", words: str) -> str:
     """Return what follows some words on the error output of a process, all of which is read from then on."""
-    assert process.stderr is not None
-    found = next((line.partition(words)[2].strip() for line in process.stderr if words in line), None)
-    assert found is not None, f"it ended and never said {words!r}"
-    stream = process.stderr
+    line, stream = said(process, words), process.stderr
 
     def read_on() -> None:
         # It is closed with the process.
         with suppress(ValueError):
-            for _ in stream:
+            for _ in stream or ():
                 pass
 
     threading.Thread(target=read_on, daemon=True).start()
-    return found
+    return line.partition(words)[2].strip()
 
 
 @pytest.fixture

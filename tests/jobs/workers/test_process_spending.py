@@ -5,14 +5,13 @@ import subprocess
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from predibot.ledger.store import Store
 from tests.agents.chat_server import ChatServer, Said, chat_server, completion, error, hang
 from tests.jobs.deciding.test_needs import BY_PROPERTY, GIVEN_UP, HEAD, JUDGED, recipe, served
 from tests.jobs.program import SLOW, Program, document_of, wait_until, workers_of
 from tests.jobs.test_killed import claimed
 from tests.jobs.workers.test_processes import NO_DASK
+from tests.ledger.statements import found
 
 LIMIT = "[limits.run]\nusd = 9"
 KNOWN_USD = 0.025
@@ -37,11 +36,9 @@ def asks(program: Program, server: ChatServer, strategy: str = "endless", more: 
 
 def booked(program: Program) -> tuple[float, int, list[tuple[Any, ...]]]:
     """Return what the run has spent in dollars, how much is still set aside, and how each decision ended."""
-    with Store.open(program.ledger, create=False) as store, store.read() as connection:
-        spent = connection.execute(text("SELECT usd FROM spending WHERE account LIKE 'run/%'")).scalar_one()
-        reserved = connection.execute(text("SELECT count(*) FROM reservations")).scalar_one()
-        rows = connection.execute(text("SELECT status, cost_usd, cost_known_usd FROM decisions"))
-        return spent / 1e12, reserved, [tuple(row) for row in rows]
+    (spent,) = found(program.ledger, "SELECT usd FROM spending WHERE account LIKE 'run/%'")
+    rows = found(program.ledger, "SELECT status, cost_usd, cost_known_usd FROM decisions")
+    return spent / 1e12, program.count("reservations"), rows
 
 
 @pytest.mark.parametrize("executor", ["processes:1", pytest.param("dask:local:1", marks=NO_DASK)])
@@ -61,14 +58,14 @@ def test_a_process_that_is_killed_by_somebody_else_is_booked_for_and_its_decisio
     assert rows == [("failed", None, 0.0)]
 
 
-def said(process: "subprocess.Popen[str]", words: str) -> None:
-    """Wait until a process says something on its error output."""
+def said(process: "subprocess.Popen[str]", words: str) -> str:
+    """Wait until a process says something on its error output, and return that line."""
     assert process.stderr is not None
     heard: list[str] = []
     for line in process.stderr:
         heard.append(line)
         if words in line:
-            return
+            return line
     raise AssertionError(f"it ended and never said {words!r}, but {''.join(heard)!r}")
 
 
@@ -148,10 +145,9 @@ def test_who_is_interrupted_books_what_was_under_way_however_much_it_is(endless:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert booked(endless) == (pytest.approx(48 * WORST_USD), 0, [])
-    with Store.open(endless.ledger, create=False) as store, store.read() as connection:
-        of_level = text("SELECT sum(usd) FROM spending WHERE account LIKE :level")
-        sums = [connection.execute(of_level, {"level": f"{level}/%"}).scalar_one() for level in ("bot", "day")]
-        assert [each / 1e12 for each in sums] == [pytest.approx(48 * WORST_USD)] * 2
+    for level in ("bot", "day"):
+        (usd,) = found(endless.ledger, "SELECT sum(usd) FROM spending WHERE account LIKE :level", level=f"{level}/%")
+        assert usd / 1e12 == pytest.approx(48 * WORST_USD)
 
 
 def test_the_cost_of_a_decision_is_the_sum_over_its_tries(endless: Program) -> None:

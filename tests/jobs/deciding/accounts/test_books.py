@@ -1,13 +1,10 @@
 """Fill models in a replay: at the mid, at quotes, and in the books that a past is asked for."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import httpx
 import pytest
-from sqlalchemy import text
 
 from predibot.errors import UsageError, VenueError, VenueUnavailable
 from predibot.jobs.deciding.cohorts import known_markets
@@ -17,15 +14,9 @@ from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.venues.polymarket.parse import parse_event
 from tests.jobs.deciding.accounts.walks import broken, past_of, replay_days, request_with, rows
 from tests.jobs.tiny import clock
+from tests.ledger.statements import altered
 from tests.soaks import few
 from tests.venues.payloads import NOW, event_payload, venue_of
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Store]:
-    """Open an empty ledger in a file."""
-    with Store.open(f"sqlite:///{tmp_path}/books.db") as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(
@@ -42,8 +33,7 @@ def test_a_replay_fills_by_quotes_and_in_books_and_stores_what_it_saw(ledger: St
     if fill == "next":
         return
     worse = {"bids": [[0.01, 1.0]], "asks": [[0.99, 1.0]]}
-    with ledger.write() as connection:
-        connection.execute(text("UPDATE quotes SET depth_json = :worse"), {"worse": json.dumps(worse)})
+    altered(ledger, "UPDATE quotes SET depth_json = :worse", worse=json.dumps(worse))
     assert any("which its book did not offer" in each for each in broken(ledger)) == (fills == "book")
 
 

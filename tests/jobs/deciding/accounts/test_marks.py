@@ -14,6 +14,8 @@ from tests.jobs.tiny import DAY, at, write_archive
 from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW, condition_of, history_of
 
+pytestmark = ONE_DATABASE
+
 
 def states(store: Store, day: float) -> dict[str, str]:
     """Return the state of each mark of the buyer's valuation so many days after the first snapshot, by market."""
@@ -33,7 +35,6 @@ def prices_end(folder: Path, market: int, day: int) -> None:
     path.write_text(history_of(*(each for each in points if each[0] <= at(NOW + day * DAY))))
 
 
-@ONE_DATABASE
 def test_what_is_held_is_marked_at_its_quote_and_kept_at_the_last_price_where_there_is_none(
     store: Store, tmp_path: Path
 ) -> None:
@@ -58,7 +59,6 @@ def test_what_is_held_is_marked_at_its_quote_and_kept_at_the_last_price_where_th
     assert broken(store) == []
 
 
-@ONE_DATABASE
 def test_what_no_venue_lists_any_more_keeps_its_last_price_and_is_not_traded_at_a_recorded_one(
     store: Store, tmp_path: Path
 ) -> None:
@@ -84,7 +84,6 @@ def test_what_no_venue_lists_any_more_keeps_its_last_price_and_is_not_traded_at_
     assert broken(store) == []
 
 
-@ONE_DATABASE
 def test_what_was_held_and_is_ordered_anew_is_settled_meanwhile(store: Store, tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive")
     paid = {"resolved_at": at(NOW + timedelta(days=2.5)), "payouts": [1.0, 0.0]}

@@ -1,6 +1,6 @@
 """News of a run: of their window, the first dated ones, looked for once, and a failed search is on record."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -26,13 +26,6 @@ from tests.venues.payloads import NOW
 
 DAY = timedelta(days=1)
 LAZY = 'strategy = "one_shot"\nname = "{}"\nmodel = "sandbox/lazy"'
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Store]:
-    """Open an empty ledger in a file."""
-    with Store.open(f"sqlite:///{tmp_path}/news.db") as opened:
-        yield opened
 
 
 @dataclass

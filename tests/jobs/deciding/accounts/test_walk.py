@@ -3,20 +3,18 @@
 import json
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import update
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.jobs.verify import verify
-from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.foreign_rows import foreign_rows
 from predibot.ledger.schema.tables import FillRow, JournalEntryRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
+from tests.jobs.deciding.accounts.walks import broken, rows
 from tests.jobs.tiny import (
     DAY,
     canonical,
@@ -43,22 +41,10 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_archive(tmp_path_factory.mktemp("archive"))
 
 
-def rows(store: Store, table: str, **same: object) -> list[dict[str, Any]]:
-    """Return the rows of a table that have these values."""
-    with store.read() as connection:
-        found = [dict(row) for row in export_rows(connection, table)]
-    return [row for row in found if all(row[name] == value for name, value in same.items())]
-
-
 def walk(store: Store, archive: Path, *days: float) -> None:
     """Decide at instants so many days after the first snapshot."""
     for day in days:
         decide_on(store, archive, REQUEST, as_of=NOW + timedelta(days=day))
-
-
-def broken(store: Store) -> list[str]:
-    """Return what does not hold of a ledger."""
-    return [str(each) for each in verify(store).broken]
 
 
 def test_orders_wait_for_the_next_slot_and_are_filled_at_its_prices_after_the_valuation(
@@ -79,12 +65,25 @@ def test_orders_wait_for_the_next_slot_and_are_filled_at_its_prices_after_the_va
 
 
 @ONE_DATABASE
-def test_deciding_again_changes_nothing_and_an_account_is_brought_to_a_slot_once(store: Store, archive: Path) -> None:
-    walk(store, archive, 0, 1)
+def test_deciding_and_tracking_again_change_nothing_and_a_run_that_accounts_rest_on_is_not_voided(
+    store: Store, archive: Path
+) -> None:
+    receipt = decide_on(store, archive, REQUEST).receipt
+    walk(store, archive, 1)
     before = canonical(store)
-    walk(store, archive, 1, 0)
+    # What was decided is in the receipt, and not what became of it.
+    assert decide_on(store, archive, REQUEST).receipt == receipt is not None
+    walk(store, archive, 1)
     assert canonical(store) == before
+    # Each account is brought to a slot once.
     assert len(rows(store, "turns")) == 3 * 2
+    of_accounts = [rows(store, table) for table in ("journal", "valuations", "marks", "orders")]
+    track_on(store, archive)
+    assert [rows(store, table) for table in ("journal", "valuations", "marks", "orders")] == of_accounts
+    first, last = (row["run"] for row in rows(store, "runs"))
+    for key, why in ((first, "went on with a later run"), (last, "traded or were settled in it")):
+        with store.write() as connection, pytest.raises(UsageError, match=why):
+            void_run(connection, key, reason="wrong", at=clock())
 
 
 @ONE_DATABASE
@@ -116,23 +115,6 @@ def test_resolutions_pay_once_a_revision_and_what_is_corrected_is_paid_anew(stor
 
 
 @ONE_DATABASE
-def test_tracking_a_past_leaves_its_accounts_as_they_are(store: Store, archive: Path) -> None:
-    walk(store, archive, 0, 1)
-    before = [rows(store, table) for table in ("journal", "valuations", "marks", "orders")]
-    track_on(store, archive)
-    assert [rows(store, table) for table in ("journal", "valuations", "marks", "orders")] == before
-
-
-@ONE_DATABASE
-def test_a_run_that_accounts_rest_on_is_not_voided(store: Store, archive: Path) -> None:
-    walk(store, archive, 0, 1)
-    first, last = (row["run"] for row in rows(store, "runs"))
-    for key, why in ((first, "went on with a later run"), (last, "traded or were settled in it")):
-        with store.write() as connection, pytest.raises(UsageError, match=why):
-            void_run(connection, key, reason="wrong", at=clock())
-
-
-@ONE_DATABASE
 def test_a_run_of_which_nothing_was_filled_yet_is_voided_and_its_orders_are_never_filled(
     store: Store, archive: Path
 ) -> None:
@@ -151,23 +133,12 @@ def test_a_run_of_which_nothing_was_filled_yet_is_voided_and_its_orders_are_neve
 
 
 @ONE_DATABASE
-@pytest.mark.parametrize(("shares", "are_ours"), [(4e12, True), (4e16, False)])
-def test_shares_of_a_market_that_costs_next_to_nothing_are_many(
-    store: Store, archive: Path, shares: float, are_ours: bool
-) -> None:
+def test_shares_of_a_market_that_costs_next_to_nothing_are_many(store: Store, archive: Path) -> None:
     walk(store, archive, 0, 1)
-    for table in (JournalEntryRow, FillRow):
-        columns = table_of(table).c
-        with store.write() as connection:
-            connection.execute(update(table_of(table)).where(columns.shares != 0.0).values(shares=shares))
-    with store.read() as connection:
-        assert (list(foreign_rows(connection)) == []) is are_ours
-
-
-@ONE_DATABASE
-def test_what_was_decided_is_in_the_receipt_and_not_what_became_of_it(store: Store, archive: Path) -> None:
-    first = decide_on(store, archive, REQUEST).receipt
-    walk(store, archive, 1)
-    again = decide_on(store, archive, REQUEST).receipt
-    assert first is not None
-    assert again == first
+    for shares, are_ours in ((4e12, True), (4e16, False)):
+        for table in (JournalEntryRow, FillRow):
+            columns = table_of(table).c
+            with store.write() as connection:
+                connection.execute(update(table_of(table)).where(columns.shares != 0.0).values(shares=shares))
+        with store.read() as connection:
+            assert (list(foreign_rows(connection)) == []) is are_ours
