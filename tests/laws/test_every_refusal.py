@@ -9,7 +9,10 @@ import pytest
 
 from tests.laws.test_every_score import BILLION, MASKED, SOUND, public
 
-FORECASTS: Sequence[tuple[Mapping[str, Any], str]] = [
+Refusal = tuple[Mapping[str, Any], str]
+"""What is changed of sound arguments, and what is said of it."""
+
+FORECASTS: Sequence[Refusal] = [
     ({"probabilities": [], "outcomes": []}, "probabilities is empty"),
     ({"outcomes": [1]}, "lengths differ: probabilities 2, outcomes 1"),
     ({"probabilities": [0.5, math.nan]}, r"probabilities\[1\] is nan; each must be in \[0, 1\]"),
@@ -21,29 +24,29 @@ FORECASTS: Sequence[tuple[Mapping[str, Any], str]] = [
     ({"probabilities": ["25%", "0.25"]}, "probabilities is not an array of numbers"),
     ({"probabilities": MASKED}, r"probabilities\[0\] is nan; each must be in \[0, 1\]"),
 ]
-BINS: Sequence[tuple[Mapping[str, Any], str]] = [
+BINS: Sequence[Refusal] = [
     ({"bins": 0}, "bins is 0; it must be a whole number, 1 or more"),
     *(({"bins": each}, f"bins is {each}") for each in (2.5, True, math.nan)),
     ({"bins": BILLION}, "bins is 1,000,000,000; it must be at most 100,000"),
 ]
-ACCOUNTS: Sequence[tuple[Mapping[str, Any], str]] = [
+ACCOUNTS: Sequence[Refusal] = [
     ({"values": []}, "values is empty"),
     ({"values": [100.0, math.nan]}, r"values\[1\] is nan"),
     ({"values": [100.0, math.inf]}, r"values\[1\] is inf"),
     ({"values": [100.0, -1.0]}, r"values\[1\] is -1.0; an account is worth zero or more"),
     ({"values": [0.0, 100.0]}, r"values\[0\] is 0.0; an account must start above zero"),
 ]
-YEARS: Sequence[tuple[Mapping[str, Any], str]] = [
+YEARS: Sequence[Refusal] = [
     ({"periods_per_year": each}, f"periods_per_year is {each}") for each in (0.0, -1.0, math.nan, math.inf)
 ]
-RETURNS: Sequence[tuple[Mapping[str, Any], str]] = [
+RETURNS: Sequence[Refusal] = [
     ({"returns": []}, "returns is empty"),
     ({"returns": [0.1, math.nan]}, r"returns\[1\] is nan"),
     ({"returns": [0.1, math.inf]}, r"returns\[1\] is inf"),
 ]
 
 
-def unlike(one: str, other: str) -> list[tuple[Mapping[str, Any], str]]:
+def unlike(one: str, other: str) -> list[Refusal]:
     """Return what cannot be read side by side."""
     return [
         ({one: [], other: []}, "is empty; give at least one value"),
@@ -55,7 +58,7 @@ def unlike(one: str, other: str) -> list[tuple[Mapping[str, Any], str]]:
     ]
 
 
-REFUSED: Mapping[str, Sequence[tuple[Mapping[str, Any], str]]] = {
+REFUSED: Mapping[str, Sequence[Refusal]] = {
     "annualized_return": [*ACCOUNTS, *YEARS],
     "as_of_prices": [
         ({"market_index": [0.5, 1]}, r"market_index\[0\] is 0.5; each must be a whole number"),
