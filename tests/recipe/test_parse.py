@@ -235,22 +235,16 @@ def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() ->
     assert (recipe.search.providers, recipe.search.usd_per_call) == (("brave", "ddgs"), {"brave": 0.005})
 
 
-def test_a_recipe_says_how_the_models_of_a_bot_answer() -> None:
+def test_a_recipe_says_how_the_models_of_a_bot_answer_what_cached_input_costs_and_what_else_is_sent() -> None:
     said = "temperature = 0\ntop_p = 1\nseed = -5\nreasoning_effort = 'xhigh'\nmax_tokens = 16_000\n"
     bot = parse(AGENT + said).bots[0]
     assert bot.terms.settings == ModelSettings(0.0, 1.0, -5, "xhigh", 16_000)
     assert dict(bot.strategy.arguments) == {"model": "x/y"}
-
-
-def test_a_recipe_says_what_cached_input_costs() -> None:
     terms = parse(AGENT + "price_usd_per_million_tokens = {input = 2, output = 10, cached = 0.2}\n").bots[0].terms
     assert terms.cached_usd_per_million_tokens == 0.2
-    bot = parse(AGENT).bots[0]
-    assert "cached_usd_per_million_tokens" not in bot_as_data(bot)["terms"]
-    assert bot_of_data(bot_as_data(bot)).terms == bot.terms
-
-
-def test_a_recipe_says_what_else_stands_in_a_request() -> None:
+    plain = parse(AGENT).bots[0]
+    assert "cached_usd_per_million_tokens" not in bot_as_data(plain)["terms"]
+    assert bot_of_data(bot_as_data(plain)).terms == plain.terms
     bot = parse(AGENT + "extra_body = {num_ctx = 32_768, chat = {enable_thinking = false}}\n").bots[0]
     assert json.loads(bot.terms.settings.extra_body or "") == {"num_ctx": 32_768, "chat": {"enable_thinking": False}}
     assert bot_of_data(bot_as_data(bot)).terms == bot.terms

@@ -34,12 +34,21 @@ def test_json_brings_a_recipe_back_whole_without_where_it_was_read() -> None:
     assert "runs/x.toml" not in RECIPE.as_json()
 
 
-def test_settings_of_a_model_are_stored_where_they_are_stated_and_nowhere_else() -> None:
+def test_settings_of_a_model_and_how_duplicates_are_told_are_stored_where_they_are_stated_and_nowhere_else() -> None:
     bot = RECIPE.bots[0]
     settled = replace(RECIPE, bots=(replace(bot, terms=ModelTerms(settings=ModelSettings(temperature=0.0))),))
-    assert "settings" not in RECIPE.as_json()
+    assert "settings" not in RECIPE.as_json() and "duplicate" not in RECIPE.as_json()
     assert '"settings":{"temperature":0.0}' in settled.as_json()
-    assert Recipe.from_json(settled.as_json()) == settled
+    dropping = replace(RECIPE, selection=replace(RECIPE.selection, drop_duplicates=0.9))
+    stored = json.loads(dropping.as_json())["selection"]
+    assert {name: value for name, value in stored.items() if "duplicate" in name} == {
+        "drop_duplicates": 0.9,
+        "duplicate_text": "title_and_questions",
+        "duplicate_port": "tfidf",
+        "duplicate_model": "",
+    }
+    assert dropping.digest != RECIPE.digest
+    assert [Recipe.from_json(each.as_json()) for each in (settled, dropping)] == [settled, dropping]
 
 
 def test_a_recipe_stored_before_there_were_these_rules_played_events_past_their_end() -> None:
@@ -104,22 +113,6 @@ def test_what_cannot_be_overridden_so_is_misuse(overrides: dict[str, object], sa
     with pytest.raises(UsageError) as caught:
         RECIPE.with_overrides(**overrides)  # type: ignore[arg-type]  # one of them each
     assert said in str(caught.value)
-
-
-def test_how_duplicates_are_told_is_written_where_they_are_dropped_and_nowhere_else() -> None:
-    rules = replace(RECIPE.selection, drop_duplicates=0.9)
-    dropping = replace(RECIPE, selection=rules)
-    assert "duplicate" not in RECIPE.as_json()
-    stored = json.loads(dropping.as_json())["selection"]
-    told = {name: value for name, value in stored.items() if "duplicate" in name}
-    assert told == {
-        "drop_duplicates": 0.9,
-        "duplicate_text": "title_and_questions",
-        "duplicate_port": "tfidf",
-        "duplicate_model": "",
-    }
-    assert Recipe.from_json(dropping.as_json()) == dropping
-    assert dropping.digest != RECIPE.digest
 
 
 def test_a_rule_that_changes_nothing_in_a_game_of_texts_is_refused() -> None:
