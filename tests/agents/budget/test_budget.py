@@ -222,9 +222,6 @@ def test_only_what_is_settled_refuses_what_is_set_aside_is_waited_for() -> None:
     first = waiting(run).reserve(Spending(usd=0.75))
     with pytest.raises(BudgetHeld, match=r"others held what is left of the run's limit of \$1 .* \$0.75 spent or set"):
         hurried(run).reserve(Spending(usd=0.5))
-    # A call waits no longer than it may take.
-    with pytest.raises(BudgetHeld):
-        waiting(run).reserve(Spending(usd=0.5), wait_seconds=0.0)
     first.settle(Spending(usd=0.75))
     with pytest.raises(BudgetSpent, match=r"run's limit of \$1 is reached: \$0.75 spent"):
         hurried(run).reserve(Spending(usd=0.5))
@@ -380,6 +377,11 @@ def test_who_waits_for_others_leaves_a_fair_part_of_the_time_for_what_is_waited_
         with pytest.raises(BudgetHeld):
             set_aside(decision, Spending(usd=0.5))
         assert 20 <= now[0] - began <= 35
+    # A call waits no longer than it may take.
+    began = now[0]
+    with pytest.raises(BudgetHeld):
+        run.inside("decision", Limits(), wait_seconds=40.0).reserve(Spending(usd=0.5), wait_seconds=10.0)
+    assert now[0] - began <= 25
 
 
 def test_a_closed_budget_refuses_with_a_sentence_and_what_is_under_way_is_settled_when_it_ends() -> None:
