@@ -84,6 +84,9 @@ def test_nothing_later_than_the_instant_is_read(filled: Store) -> None:
     assert record.observation_at.size == 0
     assert np.isnan(record.payout_yes).all()
     assert record_of(filled, -1).decided_at.size == 0
+    # What is of the instant itself is known.
+    record = record_of(filled, 1)
+    assert (record.decision_bot.tolist(), record.observation_at.size) == ([0, 0, 1, 1], 1)
 
 
 def test_the_numbers_that_follow_are_those_done_by_hand(filled: Store) -> None:
