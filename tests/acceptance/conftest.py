@@ -89,14 +89,7 @@ def own_plugins(kind: str, folder: Path) -> Iterator[None]:
 
 
 @pytest.fixture
-def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Predibot:
-    """Return the program, run in process in an empty folder with settings of its own."""
+def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
+    """Return the program, run in process in an empty folder."""
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Said:
-        capsys.readouterr()
-        code = main(arguments)
-        seen = capsys.readouterr()
-        return Said(code, seen.out, seen.err)
-
-    return run
+    return said_here

@@ -1,4 +1,4 @@
-"""Agents: eight bots on five events of the sandbox, through the real loop, clients and fetching, over loopback."""
+"""Agents: eight bots on four events of the sandbox, through the real loop, clients and fetching, over loopback."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from tests.acceptance.conftest import Said, said_here
 # A call that nobody waits for any more may leave its connection to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-EVENTS = 5
+EVENTS = 4
 PLANTED = "sk-planted-9f8e7d6c5b4a"
 WORLD = "sandbox"
 """The world of seed 1, as everybody gets it; of seeds 1 to 4, tried on 20 events each, none came out otherwise."""

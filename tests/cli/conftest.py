@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import Predibot, said_here
+from tests.acceptance.conftest import Predibot, predibot, said_here
 from tests.worlds import Worlds, weeks
+
+__all__ = ["predibot"]
 
 WORLD = "sandbox:events=20"
 
@@ -21,13 +23,6 @@ def daily_tracked() -> None:
     """The same, and track."""
     daily()
     assert said_here("track").code == 0
-
-
-@pytest.fixture
-def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
-    """Return the program, run in process in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return said_here
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -148,17 +149,19 @@ def test_without_a_command_the_help_is_shown_as_misuse(predibot: Predibot) -> No
     assert {*COMMANDS} <= {*listed} and all(listed.count(name) == 1 for name in COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgresql://bob:s3cr3t@127.0.0.1:1/x",
-        "postgresql://bob:s3cr3t@127.0.0.1:1/x?password=s3cr3t",
-        "postgresql://bob:a@s3cr3t@127.0.0.1:1/x",
-        "mysql://bob:s3cr3t@h/x",
-        "bob:s3cr3t@h/x",
-    ],
+SECRET_URLS = (
+    "postgresql://bob:s3cr3t@127.0.0.1:1/x",
+    "postgresql://bob:s3cr3t@127.0.0.1:1/x?password=s3cr3t",
+    "postgresql://bob:a@s3cr3t@127.0.0.1:1/x",
+    "mysql://bob:s3cr3t@h/x",
+    "bob:s3cr3t@h/x",
 )
-@pytest.mark.parametrize("command", ["decide", "runs", "doctor", "export"])
+
+
+@pytest.mark.parametrize(
+    ("command", "url"),
+    [*(("runs", url) for url in SECRET_URLS), *product(("decide", "doctor", "export"), SECRET_URLS[1::2])],
+)
 def test_passwords_are_never_shown(predibot: Predibot, monkeypatch: pytest.MonkeyPatch, command: str, url: str) -> None:
     monkeypatch.setenv("PREDIBOT_GAMMA_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("PREDIBOT_CLOB_URL", "http://127.0.0.1:1")

@@ -44,7 +44,7 @@ def test_the_demo_of_portfolios_shows_a_board_of_80_columns_and_what_to_type_nex
     predibot: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, sent = on_a_terminal("demo", "--game", "portfolio_weights", "--days", "3", columns=COLUMNS)
+    code, sent = on_a_terminal("demo", "--game", "portfolio_weights", "--days", "2", columns=COLUMNS)
     screen = without_colours(sent)
     assert code == 0
     assert max(map(len, screen)) <= COLUMNS
@@ -56,7 +56,7 @@ def test_the_demo_of_portfolios_shows_a_board_of_80_columns_and_what_to_type_nex
     assert f"  predibot account script_sharp --ledger {ledger}" in screen
     assert [code for line in screen for hint in hints(line) if (code := _try(predibot, hint))] == []
     found = predibot("account", "script_sharp", "--ledger", ledger, "--json").document["accounts"]
-    assert [len(each["allocations"]) for each in found] == [3]
+    assert [len(each["allocations"]) for each in found] == [2]
     (board,) = predibot("report", "--ledger", ledger, "--json").document["accounts"]
     assert len(board["leaderboard"]) == 7
 

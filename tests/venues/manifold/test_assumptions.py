@@ -27,7 +27,7 @@ OPEN, DAY, OFFSET, WHOLE, BETS, BEFORE, RESOLVED = NAMES
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    return World.from_seed(7, events=80)
+    return World.from_seed(7, events=45)
 
 
 def broken(url: str) -> dict[str, str]:
