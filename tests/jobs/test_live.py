@@ -152,11 +152,15 @@ def fail(*_: object) -> NoReturn:
     raise VenueUnavailable("venue down")
 
 
-def test_a_market_that_closed_meanwhile_cannot_be_quoted(live: Live, event: Event) -> None:
+def test_a_market_that_closed_meanwhile_cannot_be_quoted_and_accounts_are_shown_it_without_a_quote(
+    live: Live, event: Event
+) -> None:
     board = VenueBoard(live.venue, lambda: live.now)
+    assert board.quote_event(event) == board.open_event(event)
     live.now = (event.closes_at or live.now) + 20 * DAY
     with pytest.raises(MarketClosed, match=f"event {event.id} cannot be decided any more: market .* closed meanwhile"):
         board.open_event(event)
+    assert {market.quote for market in board.quote_event(event).markets} == {None}
 
 
 def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(store: Store, live: Live) -> None:
@@ -216,13 +220,6 @@ def test_a_bot_whose_budget_is_spent_abstains_at_the_quotes_it_was_shown(
     assert {(each.status, each.stored.reason_kind) for each in report.decisions} == {("abstained", "budget")}
     (at,) = found(store, "SELECT min(at) FROM quotes WHERE role = 'shown'")
     assert at > to_microseconds(report.run.as_of)
-
-
-def test_an_account_is_shown_a_market_that_closed_meanwhile_without_a_quote(live: Live, event: Event) -> None:
-    board = VenueBoard(live.venue, lambda: live.now)
-    assert board.quote_event(event) == board.open_event(event)
-    live.now = (event.closes_at or live.now) + 20 * DAY
-    assert {market.quote for market in board.quote_event(event).markets} == {None}
 
 
 @ONE_DATABASE

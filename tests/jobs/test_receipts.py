@@ -67,12 +67,15 @@ def the_run(program: Predibot, *more: str) -> Mapping[str, Any]:
     return run
 
 
-def test_a_run_has_a_receipt_which_a_second_call_finds_again(predibot: Predibot) -> None:
+def test_a_run_has_a_receipt_which_a_second_call_finds_again_also_without_traces(predibot: Predibot) -> None:
     first, again = predibot("decide", "r.toml", "--json").document["receipt"], predibot("decide", "r.toml")
     assert (first["number"], first["decisions"], len(first["root"])) == (1, 4, 64)
     assert f"receipt 1: {first['root']}" in again.out
     run = the_run(predibot)
     assert (run["holds"], run["root"], run["receipts"]) == (True, first["root"], [first])
+    # As those are that were pruned.
+    shutil.rmtree("runs/out/predibot.db.files/traces")
+    assert the_run(predibot) == run
 
 
 def test_whatever_was_changed_is_named_with_its_bot_subject_and_field(predibot: Predibot) -> None:
@@ -114,12 +117,6 @@ def test_a_receipt_that_was_changed_does_not_hold(predibot: Predibot) -> None:
         change(f"UPDATE receipts SET {changed}")
         run = the_run(predibot)
         assert (run["holds"], len(run["problems"])) == (False, 1)
-
-
-def test_traces_that_were_pruned_are_no_failure(predibot: Predibot) -> None:
-    root = the_run(predibot)["root"]
-    shutil.rmtree("runs/out/predibot.db.files/traces")
-    assert (the_run(predibot)["root"], the_run(predibot)["holds"]) == (root, True)
 
 
 def test_a_retry_appends_a_receipt_and_the_former_ones_still_hold(program: Program) -> None:
@@ -291,12 +288,11 @@ def test_one_decision_is_proved_to_be_in_the_root_without_the_others(predibot: P
     assert predibot("verify", run["run"], "--bot", "nobody", "--subject", subject).code == 1
 
 
-def test_what_makes_no_sense_together_is_misuse(predibot: Predibot) -> None:
+def test_what_makes_no_sense_together_is_misuse_and_what_is_not_there_is_told_in_a_sentence(
+    predibot: Predibot,
+) -> None:
     for options in ("--publish a --against b", "--bot a", "--bot a --subject b"):
         assert predibot("verify", *options.split()).code == 2
-
-
-def test_a_run_that_is_not_there_is_told_in_a_sentence(predibot: Predibot) -> None:
     said = predibot("verify", "r@2020-01-01T00:00Z")
     assert (said.code, "there is no run" in said.err) == (1, True)
     assert "cannot be read" in predibot("verify", "--against", "nothing").err

@@ -244,18 +244,17 @@ def test_no_forged_cell_ends_a_command_with_more_than_a_sentence(
             assert (said.code in (0, 1, 3, 4), said.code == 1) == (True, told), (table, column, value, command, said)
 
 
-def test_what_a_forged_cell_broke_is_named_and_the_error_kept(predibot: Predibot) -> None:
+def test_what_a_forged_cell_broke_is_named_and_the_error_kept_and_one_over_sound_rows_stays_what_it_is(
+    predibot: Predibot,
+) -> None:
+    with Store.open_to_read("sqlite:///runs/out/predibot.db") as store, pytest.raises(ZeroDivisionError):
+        store.run_read(lambda _: 1 / 0)
     change("UPDATE runs SET notes_json = '{'")
     with Store.open_to_read("sqlite:///runs/out/predibot.db") as store, pytest.raises(LedgerUnusable) as raised:
         store.run_read(read_runs)
     assert "runs 1: notes_json is '{': " in str(raised.value)
     assert isinstance(raised.value.__cause__, ValueError)
     assert "runs 1: notes_json is '{': " in predibot("runs").err
-
-
-def test_an_error_over_sound_rows_stays_what_it_is(predibot: Predibot) -> None:
-    with Store.open_to_read("sqlite:///runs/out/predibot.db") as store, pytest.raises(ZeroDivisionError):
-        store.run_read(lambda _: 1 / 0)
 
 
 def forge_tables(source: Path, target: Path) -> None:

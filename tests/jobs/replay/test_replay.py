@@ -46,18 +46,6 @@ def replay_on(
     return played
 
 
-def test_a_replay_leaves_the_ledger_of_as_many_single_decisions(
-    past: Past, archive: Path, ledger: Store, tmp_path: Path
-) -> None:
-    played = replay_on(ledger, past)
-    with Store.open(f"sqlite:///{tmp_path}/single.db") as single:
-        for instant in FOUR_DAYS:
-            decide_on(single, archive, as_of=instant)
-        assert canonical(ledger) == canonical(single)
-    assert [each.made_here for each in played] == [6, 6, 6, 4]
-    assert [each.statuses for each in played] == [{"recorded": each.made_here} for each in played]
-
-
 def test_another_replay_goes_on_where_an_earlier_one_was_stopped_with_the_same_recipe_alone(
     past: Past, ledger: Store
 ) -> None:
@@ -93,16 +81,19 @@ def test_a_slot_that_was_decided_at_another_instant_is_gone_on_with_and_says_so(
     assert any("frozen as of 2026-02-13T20:30Z" in note for note in first.notes)
 
 
-def test_looking_back_scores_what_tracking_and_evaluating_would(
+def test_a_replay_leaves_the_ledger_of_as_many_single_decisions_and_is_scored_as_they_are(
     past: Past, archive: Path, ledger: Store, tmp_path: Path
 ) -> None:
-    replay_on(ledger, past)
+    played = replay_on(ledger, past)
+    assert [each.made_here for each in played] == [6, 6, 6, 4]
+    assert [each.statuses for each in played] == [{"recorded": each.made_here} for each in played]
     at = evaluation_instant(FOUR_DAYS, past, None)
     assert at == NOW + 10 * DAY
-    seen = look_back(past, at, Resources(ledger, Settings(), lambda: at, nobody), recipe="tiny")
     with Store.open(f"sqlite:///{tmp_path}/single.db") as single:
         for instant in FOUR_DAYS:
             decide_on(single, archive, as_of=instant)
+        assert canonical(ledger) == canonical(single)
+        seen = look_back(past, at, Resources(ledger, Settings(), lambda: at, nobody), recipe="tiny")
         track_on(single, archive, as_of=at)
         assert seen == evaluate(store=single, venue_name="polymarket", as_of=at, part=Part(recipe="tiny"))
     # Market 1 settles after three days, market 22 is open at each instant; market 2 is void.
