@@ -46,7 +46,7 @@ class Row(SQLModel):
     model_config = {"defer_build": True}
     metadata = MetaData(naming_convention=NAMING)
 
-    @declared_attr  # type: ignore[arg-type]
+    @declared_attr.directive
     def __tablename__(cls) -> str:
         """Return the name of the table, after that of the class: `run_events` for `RunEventRow`."""
         return f"{re.sub('(?<!^)(?=[A-Z])', '_', cls.__name__.removesuffix('Row')).lower()}s"
