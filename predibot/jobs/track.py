@@ -5,15 +5,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
-from predibot.domain.price import Instrument, PricePoint
+from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, latest_known
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError, VenueError
@@ -23,6 +22,7 @@ from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, read_histories,
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_refs
 from predibot.ledger.write.prices_and_resolutions import (
+    TrackedInstrument,
     add_observations,
     add_unseen_resolutions,
     list_tracked_instruments,
@@ -65,7 +65,7 @@ class TrackReport:
 class _Window:
     """A stretch of an instrument's history that is not stored yet."""
 
-    of: Row[Any]
+    of: TrackedInstrument
     start: datetime
     until: datetime
     whole: bool
@@ -92,8 +92,8 @@ def track(
     ended = {row: last for row, revisions in stored.items() if (last := latest_known(revisions, as_of)) is not None}
     windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
     points, failures = read_histories(
-        {window: window.of.instrument_id for window in windows},
-        partial(_read_window, venue),
+        {window: window.of.instrument.id for window in windows},
+        lambda window: venue.price_path(window.of.instrument, start=window.start, until=window.until).points,
         partial(_store_windows, store),
         "track",
         settings.workers,
@@ -129,7 +129,7 @@ def track_resolutions(store: Store, opened: OpenVenue) -> None:
 
 def _track_resolutions(
     store: Store, opened: OpenVenue, *, own_runs: bool
-) -> tuple[Sequence[Row[Any]], Mapping[int, MarketRef], int, list[str]]:
+) -> tuple[tuple[TrackedInstrument, ...], Mapping[int, MarketRef], int, list[str]]:
     """Return instruments, their markets by row, how many revisions are new, and notes on those not read."""
     venue, as_of = opened.venue, opened.now
     with store.read() as connection:
@@ -146,7 +146,7 @@ def _track_resolutions(
     return known, refs, new, notes
 
 
-def _windows(each: Row[Any], as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
+def _windows(each: TrackedInstrument, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
     # After its settlement a market's price is its payout.
     settled = ended is not None and ended.settled_at <= as_of
     until = ended.settled_at if ended is not None and settled else as_of
@@ -161,20 +161,15 @@ def _windows(each: Row[Any], as_of: datetime, ended: Resolution | None) -> Itera
         yield _Window(each, max(begin, end - _OVERLAP), until, whole=settled)
 
 
-def _read_window(venue: Venue, window: _Window) -> Sequence[PricePoint]:
-    instrument = Instrument(window.of.venue, window.of.kind, window.of.instrument_id)
-    return venue.price_path(instrument, start=window.start, until=window.until).points
-
-
 def _store_windows(store: Store, read: Sequence[tuple[_Window, Sequence[PricePoint]]]) -> int:
     points, stretches = dict[int, list[PricePoint]](), list[tuple[int, datetime, datetime]]()
     for window, found in read:
         # An empty history may be a missing answer, so it is read again next time.
         if found:
-            points.setdefault(window.of.id, []).extend(found)
+            points.setdefault(window.of.row, []).extend(found)
             # More points for the time until now may still be published or recorded.
             until = window.until if window.whole else max(point.at for point in found)
-            stretches.append((window.of.id, window.start, until))
+            stretches.append((window.of.row, window.start, until))
 
     def keep(connection: Connection) -> int:
         new = add_observations(connection, points, "history")
@@ -185,7 +180,11 @@ def _store_windows(store: Store, read: Sequence[tuple[_Window, Sequence[PricePoi
 
 
 def _track_quotes(
-    store: Store, venue: Venue, known: Sequence[Row[Any]], refs: Mapping[int, MarketRef], settled: Collection[int]
+    store: Store,
+    venue: Venue,
+    known: Sequence[TrackedInstrument],
+    refs: Mapping[int, MarketRef],
+    settled: Collection[int],
 ) -> tuple[int, list[str], list[str]]:
     """Store a quote of every unsettled market of a live venue as an observation; return how many are new, and notes.
 
@@ -193,7 +192,7 @@ def _track_quotes(
     """
     open_now = [each for each in known if each.market_row not in settled]
     # A quote is keyed by its market, or by its instrument in a market of more than two outcomes.
-    rows = {refs[each.market_row].id if each.outcome is None else each.instrument_id: each.id for each in open_now}
+    rows = {each.instrument.id if each.is_named else refs[each.market_row].id: each for each in open_now}
     by_event: dict[str, dict[str, Market]] = {}
     for each in open_now:
         ref = refs[each.market_row]
@@ -214,7 +213,7 @@ def _track_quotes(
                 break
             continue
         points = {
-            rows[name]: [PricePoint(quote.at, quote.price.yes)]
+            rows[name].row: [PricePoint(quote.at, quote.price.yes)]
             for name, quote in quotes.items()
             if quote.price is not None and name in rows
         }

@@ -95,9 +95,8 @@ def test_only_outcomes_that_somebody_has_are_followed(store: Store) -> None:
     weeks = Cups(store)
     weeks.decide(0, weeks.start(0), "one", bets(("cup", "No", 600.0)))
     with store.read() as connection:
-        listed = {each.instrument_id: each.outcome for each in list_tracked_instruments(connection, VENUE)}
-    assert listed.pop("902") is not None
-    assert listed == {f"{name}:YES": None for name in "abcd"}
+        listed = {each.instrument.id: each.is_named for each in list_tracked_instruments(connection, VENUE)}
+    assert listed == {"902": True, **{f"{name}:YES": False for name in "abcd"}}
 
 
 @ONE_DATABASE

@@ -43,9 +43,20 @@ class PlayedEvent:
     """`NO_CATEGORY` where it has none."""
 
 
-def read_run_markets(
-    connection: Connection, venue: str, part: Part = EVERYTHING
-) -> tuple[Columns, Mapping[int, tuple[int, str]]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class RunMarkets:
+    """The markets of each run, as it froze them."""
+
+    rows: Columns
+    """By run and in the order shown: run, event row, market row, and the terms.
+
+    Terms are the taker's fee and the least limit order; NaN where nothing is stated.
+    """
+    groups: Mapping[int, tuple[int, str]]
+    """Event row and name of the group of each market that excludes others, by market row."""
+
+
+def read_run_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -> RunMarkets:
     """Return the markets of every event that a run of a venue plays, void runs aside.
 
     An event is frozen anew with each run, and a month has thousands. So the few
@@ -69,7 +80,7 @@ def read_run_markets(
             (run_id, event_row, row, *(float(each) if each else math.nan for each in (*fee, shares)))
             for row, fee, shares in zip(found, fees, least, strict=False)
         ]
-    return np.array(rows, dtype=_ASKED), groups
+    return RunMarkets(np.array(rows, dtype=_ASKED), groups)
 
 
 def of_category(connection: Connection, venue: str, as_of: datetime, part: Part) -> list[ColumnElement[bool]]:

@@ -13,7 +13,14 @@ from predibot.errors import UsageError
 from predibot.games.normalisation import said_before
 from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.read.decided_rows import collation_of, read_decision_arrays
-from predibot.ledger.read.event_facts import NO_CATEGORY, TERMS, PlayedEvent, find_played_events, read_run_markets
+from predibot.ledger.read.event_facts import (
+    NO_CATEGORY,
+    TERMS,
+    PlayedEvent,
+    RunMarkets,
+    find_played_events,
+    read_run_markets,
+)
 from predibot.ledger.read.model_knowledge import knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import is_bot, runs_in
 from predibot.ledger.schema.column_types import MICROSECONDS, to_microseconds
@@ -68,7 +75,7 @@ def track_record(
         kept = _is_of_category(head["event_row"], played, part.category)
     event_rows = _event_rows(connection, venue, head["event_row"][kept])
     observed = read_observations(connection, venue, market_rows, as_of)
-    asked, groups = read_run_markets(connection, venue, part)
+    asked_of = read_run_markets(connection, venue, part)
     if part.bots:
         rows = connection.execute(select(bots.c.id).where(is_bot(bots.c.name, part.bots))).scalars()
         kept &= np.isin(head["bot_id"], list(rows))
@@ -79,8 +86,8 @@ def track_record(
     categories, category = _categories(event, played)
     slot, run_id = (made_in[name][head["run"].astype(np.int64)] for name in ("slot_at", "id"))
     run = run_id.astype(np.int64)
-    fee_rate, fee_exponent, least_shares = _bet_terms(run[decision], bet["market_row"], asked)
-    asked_decision, asked_market = _questions(run, event, market_rows, asked)
+    fee_rate, fee_exponent, least_shares = _bet_terms(run[decision], bet["market_row"], asked_of.rows)
+    asked_decision, asked_market = _questions(run, event, market_rows, asked_of.rows)
     places = _index_of(event_rows, event)
     record = TrackRecord(
         as_of=at / MICROSECONDS,
@@ -119,7 +126,7 @@ def track_record(
         bet_least_shares=least_shares,
         asked_decision=asked_decision,
         asked_market=asked_market,
-        market_exclusive=_exclusive(market_rows, groups),
+        market_exclusive=_exclusive(market_rows, asked_of),
         bet_said=_stated_probabilities(connection, venue, head, bet),
         decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
@@ -300,11 +307,11 @@ def _clusters(connection: Connection, event_rows: Ints, join: Mapping[str, str])
     return cluster.astype(np.int64)
 
 
-def _exclusive(market_rows: Ints, groups: Mapping[int, tuple[int, str]]) -> Ints:
+def _exclusive(market_rows: Ints, asked_of: RunMarkets) -> Ints:
     """Return the number of each market's exclusive group, (n_m,), -1 for none."""
-    of_market = [groups.get(row) for row in market_rows.tolist()]
-    number = {group: index for index, group in enumerate(dict.fromkeys(of_market)) if group is not None}
-    return np.array([-1 if group is None else number[group] for group in of_market], dtype=np.int64)
+    groups = [asked_of.groups.get(row) for row in market_rows.tolist()]
+    number = {group: index for index, group in enumerate(dict.fromkeys(groups)) if group is not None}
+    return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
 
 
 def _stated_probabilities(connection: Connection, venue: str, head: Columns, bet: Columns) -> Floats | None:

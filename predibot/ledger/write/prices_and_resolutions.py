@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, insert, or_, select, update
 
-from predibot.domain.price import SIDES, PricePoint
+from predibot.domain.price import SIDES, Instrument, PricePoint
 from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.tables import JournalEntryRow, PricePathRow, ResolutionRow
@@ -34,8 +35,25 @@ _journal = table_of(JournalEntryRow)
 ObservationSource = Literal["history", "quote"]
 
 
-def list_tracked_instruments(connection: Connection, venue: str, *, spec: str | None = None) -> Sequence[Row[Any]]:
-    """Return every YES instrument of a venue that a run plays, in a stable order, and since when it is `wanted_from`.
+@dataclass(frozen=True, slots=True)
+class TrackedInstrument:
+    """An instrument whose price is tracked: YES of a market in some run, or a held outcome."""
+
+    row: int
+    instrument: Instrument
+    market_row: int
+    event_id: str
+    wanted_from: datetime
+    """The instant of the first run that plays it."""
+    tracked_from: datetime | None
+    tracked_until: datetime | None
+    is_named: bool = False
+
+
+def list_tracked_instruments(
+    connection: Connection, venue: str, *, spec: str | None = None
+) -> tuple[TrackedInstrument, ...]:
+    """Return every YES instrument of a venue that a run plays, in a stable order.
 
     Of more than two outcomes, those are tracked that some account ever had: a market may have a hundred.
     `spec` restricts the runs to one venue of that name, such as one of several archives.
@@ -45,7 +63,7 @@ def list_tracked_instruments(connection: Connection, venue: str, *, spec: str | 
     followed_here = or_(
         instruments.c.side == "YES", and_(instruments.c.outcome.is_not(None), instruments.c.id.in_(had))
     )
-    statement: Select[Any] = (
+    rows = connection.execute(
         select(instruments, events.c.event_id, wanted_from.label("wanted_from"))
         .join(markets, markets.c.id == instruments.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
@@ -55,7 +73,19 @@ def list_tracked_instruments(connection: Connection, venue: str, *, spec: str | 
         .group_by(*instruments.c, events.c.event_id)
         .order_by(instruments.c.id)
     )
-    return connection.execute(statement).all()
+    return tuple(
+        TrackedInstrument(
+            row=row.id,
+            instrument=Instrument(row.venue, row.kind, row.instrument_id),
+            market_row=row.market_row,
+            event_id=row.event_id,
+            wanted_from=row.wanted_from,
+            tracked_from=row.tracked_from,
+            tracked_until=row.tracked_until,
+            is_named=row.outcome is not None,
+        )
+        for row in rows
+    )
 
 
 def add_observations(

@@ -78,11 +78,11 @@ def settle(store: Store, payouts: dict[str, float]) -> None:
     """Store what markets paid a month later."""
     with store.write() as connection:
         for each in list_tracked_instruments(connection, "polymarket"):
-            market_id = next(name for name, tokens in TOKENS.items() if tokens[0] == each.instrument_id)
+            market_id = next(name for name, tokens in TOKENS.items() if tokens[0] == each.instrument.id)
             paid = Resolution(payouts[market_id], DAY_BEGINS + timedelta(days=41), "venue", NOW - timedelta(days=60))
             add_resolutions(connection, each.market_row, [paid], stored=0, seen_at=NOW)
             points = [PricePoint(DAY_BEGINS + timedelta(hours=hours), 0.5) for hours in range(6, 240, 6)]
-            add_observations(connection, {each.id: points}, "history")
+            add_observations(connection, {each.row: points}, "history")
 
 
 def test_a_day_is_counted_as_it_is_and_what_had_begun_is_left_out_and_listed(store: Store, tmp_path: Path) -> None:

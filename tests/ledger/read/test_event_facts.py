@@ -79,6 +79,6 @@ def test_fees_are_those_that_each_run_froze_whatever_later_ones_state(store: Sto
     a_run(store, gone, key="daily@2026-03-05T00:00Z", as_of=NOW + 4 * DAY, slot_at=NOW + 4 * DAY)
     with store.read() as connection:
         row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one().id
-        asked, _ = read_run_markets(connection, "polymarket")
+        asked = read_run_markets(connection, "polymarket").rows
     stated = asked[~np.isnan(asked["fee_rate"])][["run", "market", "fee_rate", "fee_exponent"]].tolist()
     assert stated == [(first.id, row, fees.rate, fees.exponent), (changed.id, row, 0.5, 1.0)]

@@ -150,7 +150,7 @@ def _read_ledger(connection: Connection, venue: str, own: list[int], as_of: date
         decisions=decisions_of_accounts(connection, venue, own, as_of),
         answers=read_columns(connection, answers),
         pending={row: number for row, number in connection.execute(pending)},
-        groups=read_run_markets(connection, venue)[1],
+        groups=read_run_markets(connection, venue).groups,
         known=accounts_as_of(connection, own, as_of),
     )
 

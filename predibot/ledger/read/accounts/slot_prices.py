@@ -88,7 +88,7 @@ def price_deviations(
     for row in rows:
         if row.kind == "fill" and row.instrument in column and np.isnan(prices[place[row.at], column[row.instrument]]):
             prices[place[row.at], column[row.instrument]] = abs(row.cash_usd / row.shares)
-    numbers = market_numbers(connection, read_run_markets(connection, venue)[1], traded)
+    numbers = market_numbers(connection, read_run_markets(connection, venue).groups, traded)
     record = AccountsRecord("", "", "", "", at, traded.names, traded.outcome, prices, (), *numbers, settled=settled)
     found = {}
     for bot, of in journals.items():
