@@ -157,8 +157,8 @@ def chart_of(
     for number, each in enumerate(shown):
         # Dots of one day lie side by side.
         aside = room * dotted.index(each) if each.kind == "dots" else 0.0
-        is_lead = each is lead and all(low <= end <= high for end in _interval(each))
         found = _series(thinned[number], frame, scale, step, each.name if has_names else "", places.get(number), aside)
+        is_lead = each is lead and all(low <= end <= high for end in _interval(each))
         drawn.append(replace(found, is_lead=is_lead, hides=_hidden(each, shown[:number], frame)))
     ticks = list(_value_ticks(low, high))
     return Chart(

@@ -165,7 +165,7 @@ class _Site:
         )
         for page in general:
             self._write_page(page)
-            listener(Progress("site", len(self._folder.now["files"]), len(self._file_names), page.path))
+            listener(Progress("site", len(self._folder.digests), len(self._file_names), page.path))
         on_events = rows_by_subject(each for each in own if each.subject_kind == "event")
         ids, feed = list(on_events), Feed([run for run in cache.runs() if run.slot_at >= self._since])
         for first in range(0, len(ids), _EVENTS_AT_ONCE):
@@ -173,7 +173,7 @@ class _Site:
             for id in ids[first : first + _EVENTS_AT_ONCE]:
                 self._write_event(id, on_events[id], code)
                 feed.add(cache.forecasts.get(id, ()))
-            listener(Progress("site", len(self._folder.now["files"]), len(self._file_names), "events and decisions"))
+            listener(Progress("site", len(self._folder.digests), len(self._file_names), "events and decisions"))
         cache.load_events(())
         for each in own:
             if each.subject_kind != "event":

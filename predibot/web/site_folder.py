@@ -43,10 +43,12 @@ class SiteFolder:
     path: Path
     before: Mapping[str, Any]
     """The manifest of the call before."""
-    now: dict[str, dict[str, Any]] = field(default_factory=lambda: {"files": {}, "sizes": {}, "events": {}})
-    """By name of the file its digest and its size in bytes; digests of what groups of files, such as the pages of an
-    event, are made from.
-    """
+    digests: dict[str, str] = field(default_factory=dict)
+    """By name of the file."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """In bytes, by name of the file."""
+    source_digests: dict[str, str] = field(default_factory=dict)
+    """Digests of what groups of files, such as the pages of an event, are made from."""
     own: frozenset[str] = frozenset()
     """Names of files that calls before have written."""
     journal: TextIO | None = None
@@ -131,18 +133,18 @@ class SiteFolder:
 
     def end(self, key: str) -> SiteSummary:
         """Remove the files that are no longer part of the site, and store that it is whole."""
-        gone = [name for name in sorted(self.own) if name not in self.now["files"]]
+        gone = [name for name in sorted(self.own) if name not in self.digests]
         for name in gone:
             self._refuse_links(name)
             (self.path / name).unlink(missing_ok=True)
-        self._write_manifest({"key": key, **self.now})
+        self._write_manifest({"key": key, "files": self.digests, "sizes": self.sizes, "events": self.source_digests})
         (self.path / _JOURNAL).unlink(missing_ok=True)
-        return self._summary(self.now["files"], len(gone))
+        return self._summary(self.digests, len(gone))
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file, unless it is there with this content."""
-        digest = self.now["files"][name] = digest_of(content)
-        self.now["sizes"][name] = len(content)
+        digest = self.digests[name] = digest_of(content)
+        self.sizes[name] = len(content)
         if self.before["files"].get(name) == digest and self._is_there(name):
             return
         self._refuse_links(name)
@@ -156,13 +158,13 @@ class SiteFolder:
 
     def write_group(self, group: str, made_of: object, names: Iterable[str], make: Callable[[], None]) -> None:
         """Make and write a group of files, unless they are there and were made of the same."""
-        digest = self.now["events"][group] = digest_of(repr(made_of).encode())
+        digest = self.source_digests[group] = digest_of(repr(made_of).encode())
         before, names = self.before["files"], tuple(names)
         if self.before["events"].get(group) == digest and all(
             name in before and self._is_there(name) for name in names
         ):
-            for kind in ("files", "sizes"):
-                self.now[kind] |= {name: self.before[kind][name] for name in names}
+            self.digests.update({name: before[name] for name in names})
+            self.sizes.update({name: self.before["sizes"][name] for name in names})
         else:
             make()
 

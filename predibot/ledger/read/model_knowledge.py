@@ -62,8 +62,9 @@ def knowledge_of_decisions(
         row: starts[day] for row, day in days.items()
     }
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
-    cutoffs_at, ended_at = cutoff_at[index], event_settled_at
-    own = knowledge_of(opened_model, cutoffs_at, is_live=is_live, decided_at=decided_at, event_settled_at=ended_at)
+    own = knowledge_of(
+        opened_model, cutoff_at[index], is_live=is_live, decided_at=decided_at, event_settled_at=event_settled_at
+    )
     return inherited_knowledge(own, pooling, pooled)
 
 

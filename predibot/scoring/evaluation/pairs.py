@@ -257,14 +257,24 @@ def _pair(metric: str, first: str, second: str, found: Comparison | None, apart:
         return Pair(first, second, metric, 0, 0, None, None, None, None, None, None, apart=apart)
     error = found.standard_error
     detectable = None if error is None else smallest_detectable(error, found.clusters)
-    alike = {name: getattr(found, name) for name in _OF_COMPARISON.split()}
-    return Pair(first, second, metric, **alike, p_adjusted=None, detectable=detectable, apart=apart)
-
-
-_OF_COMPARISON = (
-    "n clusters difference low high p_value cluster_standard_error price_standard_error without_best dependence"
-)
-"""What a pair has as its comparison has it."""
+    return Pair(
+        first=first,
+        second=second,
+        metric=metric,
+        n=found.n,
+        clusters=found.clusters,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_value,
+        p_adjusted=None,
+        detectable=detectable,
+        cluster_standard_error=found.cluster_standard_error,
+        price_standard_error=found.price_standard_error,
+        without_best=found.without_best,
+        dependence=found.dependence,
+        apart=apart,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

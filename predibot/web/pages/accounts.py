@@ -1,6 +1,6 @@
 """The pages of accounts and of weekly cohorts."""
 
-from typing import Any
+from dataclasses import dataclass
 
 from predibot.jobs.accounts.cohorts import statements_of_cohort
 from predibot.jobs.accounts.statement import account_statements
@@ -10,8 +10,9 @@ from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
+from predibot.reports.table import Table
 from predibot.web.cache import LedgerCache
-from predibot.web.chart import ChartPoint, Line, Scale, chart_of
+from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.drawing import StackedShares, shares_of
 from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage
@@ -20,11 +21,23 @@ from predibot.web.rendering import line
 _MOST_VALUATIONS = 160
 
 
+@dataclass(frozen=True, slots=True)
+class AccountView:
+    """An account as its page shows it."""
+
+    statement: AccountStatement
+    currency: str
+    title: str
+    value: Chart | None
+    held: StackedShares | None
+    grids: tuple[Table, ...]
+
+
 def account_page(cache: LedgerCache, bot: str, cohort: str = "") -> WebPage:
     """Return a bot's accounts whole, or that of a cohort."""
     found = account_statements(cache.store, bot, recipe=None, cohort=cohort or None)
     accounts = [_account_view(cache, each) for each in found]
-    grids = [grid for each in accounts for grid in each["grids"] if grid.rows]
+    grids = [grid for each in accounts for grid in each.grids if grid.rows]
     return WebPage("account", {"bot": bot, "cohort": cohort, "accounts": accounts, "grids": grids})
 
 
@@ -39,8 +52,7 @@ def cohort_page(cache: LedgerCache, week: str) -> WebPage:
     return WebPage("cohort", {"week": week, "members": list(members), "grids": grids})
 
 
-def _account_view(cache: LedgerCache, statement: AccountStatement) -> dict[str, Any]:
-    """Return what the template shows of an account."""
+def _account_view(cache: LedgerCache, statement: AccountStatement) -> AccountView:
     name = statement.name
     of_week = f", cohort {line(name.subject)}" if statement.cohort is not None else ""
     title = f"{line(name.game)} of {line(name.recipe)}, {name.mode}{of_week}"
@@ -55,8 +67,7 @@ def _account_view(cache: LedgerCache, statement: AccountStatement) -> dict[str, 
         colour(cache, statement.name.bot),
     )
     value = chart_of([worth], f"Value: {title}", text, Scale(figures.ratio, statement.account.paid_in_usd))
-    shown = {"statement": statement, "currency": currency, "title": title}
-    return {**shown, "value": value, "held": _stacked_holdings(held), "grids": grids}
+    return AccountView(statement, currency, title, value, _stacked_holdings(held), grids)
 
 
 def _stacked_holdings(held: tuple[AccountHoldings, ...]) -> StackedShares | None:

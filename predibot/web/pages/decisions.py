@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from markupsafe import escape
@@ -71,7 +71,21 @@ def decisions_page(
     if outcome and outcome not in OUTCOMES:
         raise UsageError(f"no decision has the outcome {outcome[:40]!r}; there are: {', '.join(OUTCOMES)}")
     kinds = cache.read(event_categories)
-    asked: dict[str, Any] = {
+    wanted = RowFilter(
+        run=run or None,
+        events=tuple(id for (_, id), kind in kinds.items() if kind == category) if category else None,
+        outcome=outcome or None,
+        recipe=recipe or None,
+        bots=(bot,) if bot else (),
+        status=status or None,
+        venue=venue or None,
+        mode=mode or None,
+        since=day_of(since),
+        until=end_of_day(until),
+        void=void,
+        items=items,
+    )
+    asked = {
         "recipe": recipe,
         "bot": bot,
         "run": run,
@@ -86,15 +100,6 @@ def decisions_page(
         "items": "" if items else "false",
         "sort": "" if sort == "-slot" else sort,
     }
-    wanted = RowFilter(
-        events=tuple(id for (_, id), kind in kinds.items() if kind == category) if category else None,
-        bots=(bot,) if bot else (),
-        since=day_of(since),
-        until=end_of_day(until),
-        void=void,
-        items=items,
-        **{name: asked[name] or None for name in ("run", "recipe", "status", "outcome", "venue", "mode")},
-    )
     shown = pagination(sum(cache.read(count_decisions, wanted).values()), page_, "/decisions", **asked)
     skip = (shown["page"] - 1) * PAGE
 
@@ -131,7 +136,14 @@ def _choices(cache: LedgerCache, categories: Iterable[str]) -> Mapping[str, list
 
 
 def decision_page(
-    cache: LedgerCache, run: str, bot: str, subject: str, turn: int = 0, step: int = 0, find: str = "", only: int = 0
+    cache: LedgerCache,
+    run: str,
+    bot: str,
+    subject: str,
+    turn: int = 0,
+    step: int = 0,
+    find: str = "",
+    only: int = 0,
 ) -> WebPage:
     """Return a decision with its forecasts and a part of its trace: turns, or steps where these are asked for.
 
@@ -187,6 +199,18 @@ _MOST_LINE_BYTES = 4_000_000
 _MOST_FIELDS = 40
 
 
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step as a page shows it."""
+
+    number: int
+    """From 1."""
+    kind: str
+    fields: tuple[tuple[str, str], ...]
+    """Name and text of each; the text may be cut."""
+    is_cut: bool
+
+
 def _trace_context(
     cache: LedgerCache, digest: str | None, turn: int, step: int, find: str, only: int
 ) -> dict[str, Any]:
@@ -212,8 +236,7 @@ def _trace_context(
         return {**shown, "in_trace": 0, "missing": str(error)}
 
 
-def _steps(trace: TraceLines, numbers: Any) -> Iterator[dict[str, Any]]:
-    """Yield what the template shows of steps: the number from 1, and name and text of each field, which may be cut."""
+def _steps(trace: TraceLines, numbers: Any) -> Iterator[StepView]:
     each_bytes = _PAGE_BYTES // max(1, len(numbers))
     field_bytes = _FIELD_BYTES if len(numbers) > 1 else _PAGE_BYTES
     read = trace.read(numbers, _MOST_LINE_BYTES)
@@ -231,8 +254,7 @@ def _steps(trace: TraceLines, numbers: Any) -> Iterator[dict[str, Any]]:
                 break
             fields.append((named, cut))
         kind = row.get("kind")
-        shown = {"number": number + 1, "kind": kind if isinstance(kind, str) else "step"}
-        yield {**shown, "fields": fields, "is_cut": is_cut}
+        yield StepView(number + 1, kind if isinstance(kind, str) else "step", tuple(fields), is_cut)
 
 
 def _parse_row(text: bytes, length: int) -> Mapping[str, Any]:

@@ -75,11 +75,15 @@ class AccountBooks:
         """Return the price at which each instrument is marked, and its state."""
         last = self.earlier_prices(wanted, known)
         marks = {each: price for each in wanted if (price := known.prices.get(each, last.get(each))) is not None}
-        states: dict[Instrument, MarkState] = {}
-        for each in marks:
-            is_closed: MarkState = "closed" if each in known.closed else "stale"
-            states[each] = "quoted" if each in known.prices else "settled" if each in settled else is_closed
-        return marks, states
+
+        def state_of(each: Instrument) -> MarkState:
+            if each in known.prices:
+                return "quoted"
+            if each in settled:
+                return "settled"
+            return "closed" if each in known.closed else "stale"
+
+        return marks, {each: state_of(each) for each in marks}
 
     def fill_pending(self, pending: Sequence[PendingOrder], known: MarketSnapshot, fills: FillModel) -> None:
         """Fill pending orders at the prices of now and end them all; of weights only the last decision's count."""
