@@ -36,8 +36,11 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
                 os.fsync(names)
             finally:
                 os.close(names)
-    except BaseException:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(unfinished):
+            # Whoever reads it knows the file by its own name.
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 

@@ -17,6 +17,14 @@ def test_a_file_that_fails_leaves_what_was_there_and_nothing_beside_it(tmp_path:
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a", "before")]
 
 
+@pytest.mark.parametrize("name", ["folder", "missing/a"])
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match=f"'{tmp_path / name}'$") as failed, whole_file(tmp_path / name) as file:
+        file.write(b"whole")
+    assert failed.value.filename == str(tmp_path / name)
+
+
 @pytest.mark.parametrize("durable", [False, True])
 def test_a_link_in_its_place_is_replaced_and_not_followed(tmp_path: Path, durable: bool) -> None:
     (tmp_path / "mine").write_text("mine")
