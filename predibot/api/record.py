@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from predibot.contracts import Progress, ProgressListener, Venue
+from predibot.domain.clock import short_instant
 from predibot.domain.event import Event, MarketRef
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueUnavailable
@@ -122,7 +123,7 @@ def _record_histories(
     listener: ProgressListener,
 ) -> tuple[int, list[str]]:
     """Read the histories of both sides, write each as it arrives; return new points and failures."""
-    first_at = now - timedelta(days=days)
+    first_at = _days_before(now, days)
     return read_histories(
         {token: token for ref in refs for token in ref.token_ids},
         lambda token: source.raw_history(token, _last_point_at(folder, token) or first_at, now),
@@ -131,6 +132,13 @@ def _record_histories(
         workers,
         listener,
     )
+
+
+def _days_before(now: datetime, days: float) -> datetime:
+    try:
+        return now - timedelta(days=days)
+    except (OverflowError, ValueError):
+        raise UsageError(f"{days:g} days before {short_instant(now)} is no date; ask for fewer") from None
 
 
 def _last_point_at(folder: Path, token_id: str) -> datetime | None:
@@ -157,7 +165,7 @@ def record_stocks(
         raise UsageError(f"{folder} has no stocks yet; name some with --tickers AAPL,MSFT,SPY")
     if (folder / SIMULATED_FILE).exists():
         raise UsageError(f"{folder} has simulated stocks, as its {SIMULATED_FILE} says; record into another folder")
-    since = (now - timedelta(days=days)).date()
+    since = _days_before(now, days).date()
     with open_provider(provider, settings, caller.clock) as source, caller.progress() as listener:
         recorded = recording.record_stocks(folder, source, names, since=since, now=now, listener=listener)
     notes = (*recorded.notes, *missing_days(folder, names))

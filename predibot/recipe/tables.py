@@ -200,6 +200,8 @@ _PRICE = "write dollars, 0 for a local model, or {input = 1.25, output = 10}"
 
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
 
+_NO_TABLES = "bots are tables of a list; begin each with [[bots]]"
+
 
 def describe_mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
     """Return the path of one of pydantic's complaints, and the complaint in our words."""
@@ -207,6 +209,10 @@ def describe_mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[Ke
     if path[2:3] == ("extra_body",):
         path = path[:3]
     key, place = path[-1], _place(path)
+    if details["type"] == "model_type" and path[0] == "bots":
+        return path, _NO_TABLES
+    if details["type"] in ("model_type", "dict_type") and len(path) == 1:
+        return path, f"{key!r} is {repr(details['input'])[:40]}; write a table, which begins with [{key}]"
     if path[0] == "bots" and path[2:3] == ("credential",):
         # The value may be the key itself, so it is not shown.
         return path[:3], _CREDENTIAL
@@ -231,7 +237,7 @@ def describe_mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[Ke
     if details["type"] == "missing":
         return _describe_missing_key(path, data)
     if path == ("bots",):
-        return path, _NO_BOTS if details["input"] == [] else "bots are tables of a list; begin each with [[bots]]"
+        return path, _NO_BOTS if details["input"] == [] else _NO_TABLES
     if path == ("game", "str") or path[:2] == ("game", "GameTable"):
         stated = repr(data["game"])[:40]
         return path[:1], f"'game' is {stated}; write a game's name, or a table [game] with its name and its options"

@@ -87,6 +87,16 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(predibot: Predibot, tmp_p
     assert "cannot be written" in said.err
 
 
+@pytest.mark.parametrize("days", ["1e400", "99999999999", "800000"])
+def test_days_before_any_date_are_an_error_of_one_line(predibot: Predibot, days: str) -> None:
+    said = predibot("record", "archive", "--venue", WORLD, "--days", days)
+    assert (said.code, said.err.count("\n")) == (1, 1)
+    assert f"error: {float(days):g} days before 2026-01-05T12:00Z is no date; ask for fewer." in said.err
+    of_stocks = predibot("record", "stocks", "--stocks", "tiingo", "--tickers", "KO", "--days", days)
+    assert (of_stocks.code, of_stocks.err.count("\n")) == (1, 1)
+    assert "is no date; ask for fewer." in of_stocks.err
+
+
 def test_payouts_are_recorded_in_the_order_in_which_the_snapshot_lists_outcomes(
     predibot: Predibot, tmp_path: Path
 ) -> None:
