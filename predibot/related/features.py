@@ -215,8 +215,7 @@ def _gaps(by_day: sparse.csr_array) -> NDArray[np.int16]:
 
 def _has_words(vectors: Vectors) -> NDArray[np.bool_]:
     squares = (vectors**2).sum(axis=1) if isinstance(vectors, np.ndarray) else vectors.multiply(vectors).sum(axis=1)
-    says: NDArray[np.bool_] = np.asarray(squares) > 0.0
-    return says
+    return np.asarray(squares) > 0.0
 
 
 def _products(vectors: Vectors) -> Callable[[slice, slice], Floats]:

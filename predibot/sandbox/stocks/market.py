@@ -153,8 +153,7 @@ class StockMarket:
                     is_held[row, self.days.index(action.on) :] = False
         # Without any member left, it continues with all of them.
         is_held[:, ~is_held.any(axis=0)] = True
-        grown: Floats = np.cumprod((values * is_held).sum(axis=0) / (before * is_held).sum(axis=0))
-        return grown
+        return np.cumprod((values * is_held).sum(axis=0) / (before * is_held).sum(axis=0))
 
     def _history(self, ticker: str, value: Floats) -> StockHistory:
         price = value * (20.0 + 380.0 * self._trait("stock first price", ticker))

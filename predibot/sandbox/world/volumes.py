@@ -38,8 +38,7 @@ def daily_usd_of(draws: Draws, plan: EventPlan, *, until_minute: int) -> Floats:
         known_at_minute=np.where(days == 0, plan.known_at_minute, plan.born_minute + days * MINUTES_A_DAY),
     )
     shares = np.array([[market.share] for market in plan.markets])
-    daily_usd: Floats = plan.daily_volume_usd * shares * np.exp(0.7 * noise)
-    return daily_usd
+    return plan.daily_volume_usd * shares * np.exp(0.7 * noise)
 
 
 def volumes_at(

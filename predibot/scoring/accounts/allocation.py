@@ -87,8 +87,7 @@ def weights_held(prices: ArrayLike, shares: ArrayLike, cash_usd: ArrayLike) -> F
     usd = held * np.nan_to_num(price)
     worth = usd.sum(axis=1) + cash
     unknown = (np.isnan(price) & (held != 0.0)).any(axis=1) | (worth <= 0.0)
-    found: Floats = usd / np.where(unknown, np.nan, worth)[:, np.newaxis]
-    return found
+    return usd / np.where(unknown, np.nan, worth)[:, np.newaxis]
 
 
 def drawdowns(values: ArrayLike) -> Floats:
@@ -103,8 +102,7 @@ def drawdowns(values: ArrayLike) -> Floats:
     worth = numbers("values", values)
     if worth.size and worth[0] <= 0.0:
         raise ValueError(f"the first value is {worth[0]}; a drawdown is a share of a value above zero")
-    found: Floats = worth / np.maximum.accumulate(worth) - 1.0
-    return found
+    return worth / np.maximum.accumulate(worth) - 1.0
 
 
 def slots_in_drawdown(values: ArrayLike) -> int:

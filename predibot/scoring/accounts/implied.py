@@ -101,8 +101,7 @@ def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, market
 
 def _for_each_dollar(amounts: Floats, whole: Floats) -> Floats:
     """Return amounts over the account's worth, (slots, ...); 0 for an account worth nothing."""
-    found: Floats = np.where(whole > 0.0, 1.0 / np.where(whole > 0.0, whole, 1.0), 0.0)[:, np.newaxis] * amounts
-    return found
+    return np.where(whole > 0.0, 1.0 / np.where(whole > 0.0, whole, 1.0), 0.0)[:, np.newaxis] * amounts
 
 
 def _variance(weight: Floats, markets: Markets) -> float:
@@ -124,8 +123,7 @@ def _variance(weight: Floats, markets: Markets) -> float:
 def _spread(weight: Floats, price: Floats, member: Floats) -> Floats:
     """Return Q of each group at each slot, (slots, groups)."""
     fair = price / np.maximum(price @ member, 1.0)[:, np.argmax(member, axis=1)]
-    found: Floats = (weight**2 * fair) @ member - ((weight * fair) @ member) ** 2
-    return found
+    return (weight**2 * fair) @ member - ((weight * fair) @ member) ** 2
 
 
 def _most_in_one_event(record: AccountsRecord, held: Floats) -> float:

@@ -29,8 +29,7 @@ class MarketWeights:
 
     def net(self, bot: str) -> Floats:
         """Return the weight of YES less that of NO, (s,)."""
-        found: Floats = self.long[bot] - self.short[bot]
-        return found
+        return self.long[bot] - self.short[bot]
 
 
 def market_weights(record: AccountsRecord, most: int) -> tuple[MarketWeights, ...]:

@@ -169,5 +169,4 @@ class AccountsRecord:
 def fill_forward(prices: Floats) -> Floats:
     """Return prices, with the last known one where there is none, (slots, ...)."""
     row = np.where(np.isnan(prices), 0, np.arange(prices.shape[0])[:, np.newaxis])
-    found: Floats = np.take_along_axis(prices, np.maximum.accumulate(row, axis=0), axis=0)
-    return found
+    return np.take_along_axis(prices, np.maximum.accumulate(row, axis=0), axis=0)

@@ -208,5 +208,4 @@ def subjects(event: Ints, slot: Floats) -> Ints:
     """Return a number for each event and slot, (n,)."""
     _, slots = np.unique(slot, return_inverse=True)
     events, code = np.unique(event, return_inverse=True)
-    found: Ints = slots * max(events.size, 1) + code
-    return found
+    return slots * max(events.size, 1) + code

@@ -237,8 +237,7 @@ def _forecast_stakes(record: TrackRecord) -> Floats:
 
 def _dollar_stakes(record: TrackRecord) -> Floats:
     total = np.bincount(record.bet_decision, np.abs(record.bet_usd), record.decided_at.size)
-    stakes: Floats = record.bet_usd / np.maximum(total, 1.0)[record.bet_decision]
-    return stakes
+    return record.bet_usd / np.maximum(total, 1.0)[record.bet_decision]
 
 
 def _number_events(events: Ints) -> Ints:
@@ -270,8 +269,7 @@ class _Positions:
 
     def shares(self) -> Floats:
         """Return the shares bought, (n,); shares of NO count as sold YES."""
-        bought: Floats = self.stake / np.where(self.stake > 0.0, self.price, 1.0 - self.price)
-        return bought
+        return self.stake / np.where(self.stake > 0.0, self.price, 1.0 - self.price)
 
 
 def _positions(
@@ -574,8 +572,7 @@ def _book_returns(positions: _Positions, marks: Marks, days: Ints, gained: Float
 def _sum_before(when: Floats, values: Floats, instants: Floats) -> Floats:
     order = np.argsort(when, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(values[order])])
-    sums: Floats = total[np.searchsorted(when[order], instants)]
-    return sums
+    return total[np.searchsorted(when[order], instants)]
 
 
 def _log_mean(logs: Sequence[Floats]) -> Floats:

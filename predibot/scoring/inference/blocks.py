@@ -243,5 +243,4 @@ def _drawdowns(dates: Ints, logs: Floats) -> Floats:
         np.maximum(peak, worth, out=peak)
         np.subtract(peak, worth, out=moved)
         np.maximum(deepest, moved, out=deepest)
-    found: Floats = -np.expm1(-deepest.astype(np.float64))
-    return found
+    return -np.expm1(-deepest.astype(np.float64))

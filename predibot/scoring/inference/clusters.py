@@ -70,8 +70,7 @@ class ClusterSums:
             return math.nan
 
     def _beyond(self) -> Floats:
-        beyond: Floats = self.numerators - self.ratio * self.denominators
-        return beyond
+        return self.numerators - self.ratio * self.denominators
 
 
 def _exponent(values: Floats) -> int:
@@ -94,16 +93,14 @@ def cluster_codes(clusters: ArrayLike, name: str = "clusters") -> Ints:
     labels = indices(name, labels) if labels.dtype.kind == "f" else one_dimensional(name, labels)
     if labels.dtype.kind == "i" and int(labels.max()) - int(labels.min()) < _SPAN_A_ROW * labels.size:
         return _codes_of_span(labels.astype(np.int64) - int(labels.min()))
-    codes: Ints = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return codes
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def _codes_of_span(labels: Ints) -> Ints:
     """Return the codes of whole numbers from zero by a table, ten times faster than by sorting."""
     present = np.zeros(int(labels.max()) + 1, dtype=np.int64)
     present[labels] = 1
-    codes: Ints = (np.cumsum(present) - 1)[labels]
-    return codes
+    return (np.cumsum(present) - 1)[labels]
 
 
 def cluster_sums(numerators: Floats, denominators: Floats, codes: Ints) -> ClusterSums:

@@ -186,8 +186,7 @@ def _of_markets(held: ShareLots, ends: Ints) -> Floats:
     np.cumsum(x, out=summed[1:])
     np.cumsum(x * before, out=weighed[1:])
     with_later = weighed[ends] - weighed[1:] - after * (summed[ends] - summed[1:])
-    added: Floats = x * (x * (before - after) + 2.0 * with_later)
-    return added
+    return x * (x * (before - after) + 2.0 * with_later)
 
 
 def run_ends(*labels: Ints | Floats) -> Ints:

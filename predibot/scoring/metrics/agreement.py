@@ -63,8 +63,7 @@ def linear_correlation(a: ArrayLike, b: ArrayLike) -> float:
 def _mean_ranks(values: Floats) -> Floats:
     """Return the rank of each value, from one; equal values share their mean rank."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2.0)[places]
-    return ranks
+    return (np.cumsum(counts) - (counts - 1) / 2.0)[places]
 
 
 def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:

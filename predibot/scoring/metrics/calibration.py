@@ -310,8 +310,7 @@ def _check_bins(bins: int) -> None:
 
 def _edges(bins: int) -> Floats:
     # `linspace` multiplies by a rounded step, and so puts .3, .6 and .7 one bin low.
-    edges: Floats = np.arange(bins + 1) / bins
-    return edges
+    return np.arange(bins + 1) / bins
 
 
 def _rows_by_width(forecasts: Floats, bins: int) -> Ints:

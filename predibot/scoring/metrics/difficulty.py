@@ -77,8 +77,7 @@ def _largest_linked_group(who: Ints, what: Ints) -> Ints:
     present = np.unique(who)
     groups, members = np.unique(group[present], return_counts=True)
     largest = groups[members == members.max()]
-    chosen: Ints = present[group[present] == largest[0]] if largest.size == 1 else present[:0]
-    return chosen
+    return present[group[present] == largest[0]] if largest.size == 1 else present[:0]
 
 
 def _linked_groups(who: Ints, what: Ints) -> Ints:

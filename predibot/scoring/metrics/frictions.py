@@ -92,8 +92,7 @@ def _costs(yes: NDArray[np.bool_], bid: Floats, ask: Floats, rate: Floats, expon
     cost = np.where(cost > 0.0, cost, np.nan)
     base = cost * (1.0 - cost)
     # Nearly every venue's exponent is 1, and a power takes twenty times as long.
-    with_fee: Floats = cost + rate * (base if (exponent == 1.0).all() else base**exponent)
-    return with_fee
+    return cost + rate * (base if (exponent == 1.0).all() else base**exponent)
 
 
 def _fees(values: ArrayLike, unstated: float, name: str) -> Floats:

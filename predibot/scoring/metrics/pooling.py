@@ -90,8 +90,7 @@ def _mean(ordered: Floats, n: Ints) -> Floats:
 
 def _median(ordered: Floats, n: Ints) -> Floats:
     row = np.arange(n.size)
-    median: Floats = (ordered[row, (n - 1) // 2] + ordered[row, n // 2]) / 2.0
-    return median
+    return (ordered[row, (n - 1) // 2] + ordered[row, n // 2]) / 2.0
 
 
 def _trimmed_mean(ordered: Floats, n: Ints) -> Floats:
@@ -123,8 +122,7 @@ def _weighted_mean(ordered: Floats, weights: Floats | NDArray[np.bool_]) -> Floa
 
 
 def _highest(ordered: Floats, n: Ints) -> Floats:
-    highest: Floats = ordered[np.arange(n.size), n - 1]
-    return highest
+    return ordered[np.arange(n.size), n - 1]
 
 
 _POOLED: Mapping[str, _Method] = MappingProxyType(

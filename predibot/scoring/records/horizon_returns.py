@@ -141,8 +141,7 @@ def _has_settled(record: TrackRecord, payout: Floats) -> NDArray[np.bool_]:
     """
     decision, market = record.questions()
     waiting = np.bincount(decision, np.isnan(payout[market]), record.decided_at.size) > 0
-    settled: NDArray[np.bool_] = record.staked_mask() | ~waiting
-    return settled
+    return record.staked_mask() | ~waiting
 
 
 def _returns_of(

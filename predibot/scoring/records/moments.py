@@ -52,8 +52,7 @@ class Moments:
 
     def means(self, values: Floats) -> Floats:
         """Return the mean over the rows of each moment, (n_t,)."""
-        sums: Floats = np.bincount(self.of_row, values, self.rows.size) / np.maximum(self.rows, 1)
-        return sums
+        return np.bincount(self.of_row, values, self.rows.size) / np.maximum(self.rows, 1)
 
     def match(self, first: int, second: int) -> tuple[Ints, Ints, int]:
         """Return the moments of two bots that are compared one to one, and the number of common subjects without any.
@@ -89,8 +88,7 @@ def _since_other(other: NDArray[np.bool_], subject: Ints, at: Floats) -> Floats:
     place = np.arange(at.size)
     ours, theirs = (np.maximum.accumulate(np.where(side, place, -1)) for side in (~other, other))
     last = np.where(other, ours, theirs)
-    found: Floats = np.where((last >= 0) & (subject[last] == subject), at - at[last], np.inf)
-    return found
+    return np.where((last >= 0) & (subject[last] == subject), at - at[last], np.inf)
 
 
 def _every_second(true: NDArray[np.bool_]) -> NDArray[np.bool_]:
