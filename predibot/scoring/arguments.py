@@ -6,7 +6,8 @@ import numbers as kinds
 import reprlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, ParamSpec, TypeVar
+from types import UnionType
+from typing import Any, ParamSpec, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,10 +36,24 @@ def within_floats(score: Callable[_Asked, _Found]) -> Callable[_Asked, _Found]:
     return wrapper
 
 
-def instance_of(name: str, value: object, wanted: type) -> None:
-    """Raise `ValueError` for an object of another class."""
+def instance_of(name: str, value: object, wanted: type | UnionType) -> None:
+    """Raise `ValueError` for an object of another class; None is one of `SomeClass | None`."""
     if not isinstance(value, wanted):
-        raise ValueError(f"{name} is {reprlib.repr(value)}; give a {wanted.__name__}")
+        kind = wanted if isinstance(wanted, type) else get_args(wanted)[0]
+        raise ValueError(f"{name} is {reprlib.repr(value)}; give a {kind.__name__}")
+
+
+def instances_of(**given: tuple[object, type | UnionType]) -> None:
+    """Raise `ValueError` for the first argument, by its name, that is of another class than is named beside it."""
+    for name, (value, wanted) in given.items():
+        instance_of(name, value, wanted)
+
+
+def sequence_of(name: str, values: object, each: str, wanted: type) -> None:
+    """Raise `ValueError` unless it is a sequence of that class; `each` is what one of them is called."""
+    instance_of(name, values, Sequence)
+    for value in cast("Sequence[object]", values):
+        instance_of(each, value, wanted)
 
 
 def instants_of(name: str, instants: object) -> list[datetime]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from predibot.scoring.arguments import Floats, Ints, instance_of, numbers, same_length, shares, within_floats
+from predibot.scoring.arguments import Floats, Ints, instances_of, numbers, same_length, shares, within_floats
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.power import smallest_detectable
@@ -145,15 +145,13 @@ def skill_of(
     Raises:
         ValueError: If an argument is of another class, a length differs, or a price is out of range.
     """
-    instance_of("forecasts", forecasts, Forecasts)
     how = Uncertainty() if uncertainty is None else uncertainty
-    instance_of("uncertainty", how, Uncertainty)
+    instances_of(forecasts=(forecasts, Forecasts), uncertainty=(how, Uncertainty), pools=(pools, Set))
     n = forecasts.probability.size
     made = np.zeros(n) if forecasts.made_at is None else forecasts.made_at
     settled = made if settled_at is None else numbers("settled_at", settled_at)
     earlier = np.full(n, np.nan) if earlier_prices is None else shares("earlier_prices", earlier_prices, allow_nan=True)
     same_length(forecasts=forecasts.probability, settled_at=settled, earlier_prices=earlier)
-    instance_of("pools", pools, Set)
     if not all(isinstance(each, str) for each in pools):
         raise ValueError("pools are no names; give those of forecasters")
     every = list(_each_forecaster(forecasts, made, settled))

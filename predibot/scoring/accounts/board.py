@@ -14,7 +14,7 @@ from predibot.scoring.accounts.consistency import AccountConsistency
 from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, days_of, distance, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, CurveColumn, account_score, is_curve, returns_of
-from predibot.scoring.arguments import instance_of
+from predibot.scoring.arguments import instance_of, instances_of
 from predibot.scoring.inference.blocks import draw_curves, growth_difference
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -144,8 +144,7 @@ def account_board(
     Raises:
         ValueError: If one of them is something else.
     """
-    instance_of("record", record, AccountsRecord)
-    instance_of("convention", convention, Convention)
+    instances_of(record=(record, AccountsRecord), convention=(convention, Convention))
     instance_of("uncertainty", uncertainty, Uncertainty)
     excluded = [each for each in record.accounts if each.knowledge in ("ahead", "contaminated")]
     record = replace(record, accounts=tuple(each for each in record.accounts if each not in excluded))

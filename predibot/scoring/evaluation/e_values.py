@@ -14,7 +14,7 @@ from predibot.scoring.arguments import (
     distinct,
     floats,
     indices,
-    instance_of,
+    instances_of,
     numbers,
     one_dimensional,
     refuse,
@@ -201,10 +201,7 @@ def record_evidence(
     Raises:
         ValueError: If an argument is of another class.
     """
-    instance_of("record", record, TrackRecord)
-    instance_of("dollars", dollars, bool)
-    if marks is not None:
-        instance_of("marks", marks, Marks)
+    instances_of(record=(record, TrackRecord), dollars=(dollars, bool), marks=(marks, Marks | None))
     marks = (record_marks(record) if marks is None else marks).of_whole_days(record.as_of)
     cell = record.cells()
     part = 1.0 / np.maximum(np.bincount(cell[record.scored_mask()], minlength=cell.size), 1)[cell][record.bet_decision]

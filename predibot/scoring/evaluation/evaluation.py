@@ -9,7 +9,7 @@ import numpy as np
 
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard
-from predibot.scoring.arguments import instance_of
+from predibot.scoring.arguments import instance_of, instances_of, sequence_of
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
@@ -221,9 +221,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     Raises:
         ValueError: If an argument is of another class, or an option does not exist.
     """
-    instance_of("record", record, TrackRecord)
-    instance_of("as_of", as_of, datetime)
-    instance_of("asked", asked, Question)
+    instances_of(record=(record, TrackRecord), as_of=(as_of, datetime), asked=(asked, Question))
     if record.decision_cluster is not None:
         alone = evaluation_of(replace(record, decision_cluster=None), as_of, asked)
         return replace(alone, joined=_evaluate_joined(record, as_of, asked))
@@ -310,11 +308,8 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
     Raises:
         ValueError: If an argument is of another class.
     """
-    instance_of("forecasts", forecasts, Forecasts)
-    instance_of("asked", asked, Question)
-    instance_of("remarks", remarks, Sequence)
-    for remark in remarks:
-        instance_of("a remark", remark, str)
+    instances_of(forecasts=(forecasts, Forecasts), asked=(asked, Question))
+    sequence_of("remarks", remarks, "a remark", str)
     scores = forecast_scores(forecasts, uncertainty=asked.uncertainty)
     # Nothing else is known of a forecaster in a file.
     cards = tuple(

@@ -7,7 +7,7 @@ from math import inf, log, log1p
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, instance_of, none_if_nan, within_floats
+from predibot.scoring.arguments import Floats, Ints, instances_of, none_if_nan, within_floats
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import cluster_codes, cluster_sums
 from predibot.scoring.inference.intervals import estimate_of_brier
@@ -79,9 +79,7 @@ def forecast_scores(
     Raises:
         ValueError: If an argument is of another class.
     """
-    instance_of("forecasts", forecasts, Forecasts)
-    if uncertainty is not None:
-        instance_of("uncertainty", uncertainty, Uncertainty)
+    instances_of(forecasts=(forecasts, Forecasts), uncertainty=(uncertainty, Uncertainty | None))
     parts = tuple(of_each(forecasts))
     adjusted = _adjust_briers(forecasts) if adjust else [None] * len(parts)
     intervals = _intervals(parts, uncertainty, draws)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from predibot.domain.spelling import count_noun, first_of
-from predibot.scoring.arguments import instance_of
+from predibot.scoring.arguments import instance_of, sequence_of
 from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.sharpe import UNKNOWN_DEVIATION
@@ -28,9 +28,7 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
         ValueError: If the scorecards are of other bots, or an argument is of another class.
     """
     instance_of("record", record, TrackRecord)
-    instance_of("cards", cards, Sequence)
-    for card in cards:
-        instance_of("a card", card, Scorecard)
+    sequence_of("cards", cards, "a card", Scorecard)
     if tuple(card.bot for card in cards) != record.bots:
         seen = ", ".join(card.bot for card in cards) or "nobody"
         raise ValueError(f"the scorecards are of {seen}, the record is of {', '.join(record.bots) or 'nobody'}")

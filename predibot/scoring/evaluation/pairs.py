@@ -4,10 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
+from predibot.scoring.arguments import Floats, Ints, instance_of, instances_of, sequence_of, within_floats
 from predibot.scoring.evaluation.averages import Average
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
@@ -100,11 +101,8 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
     Raises:
         ValueError: If an argument is of another class.
     """
-    instance_of("forecasts", forecasts, Forecasts)
-    instance_of("uncertainty", uncertainty, Uncertainty)
-    instance_of("by_edge", by_edge, Sequence)
-    for each in by_edge:
-        instance_of("one of by_edge", each, Pair)
+    instances_of(forecasts=(forecasts, Forecasts), uncertainty=(uncertainty, Uncertainty))
+    sequence_of("by_edge", by_edge, "one of by_edge", Pair)
     edge_of = {frozenset((each.first, each.second)): each for each in by_edge}
     drawn = _draw_pairs(forecasts, uncertainty)
     return adjust_pairs([_widen(pair, edge_of.get(frozenset((pair.first, pair.second)))) for pair in drawn])
@@ -124,11 +122,8 @@ def return_pairs(
     Raises:
         ValueError: If an argument is of another class.
     """
-    instance_of("record", record, TrackRecord)
-    instance_of("returns", returns, HorizonReturns)
-    instance_of("uncertainty", uncertainty, Uncertainty)
-    if book is not None:
-        instance_of("book", book, Book)
+    instances_of(record=(record, TrackRecord), returns=(returns, HorizonReturns))
+    instances_of(uncertainty=(uncertainty, Uncertainty), book=(book, Book | None))
     average = horizon_averages(returns, book or Book.of(record), ("mean_return",))["mean_return"]
     pairs = _pairs_by_prices(f"return_{returns.label}", record.bots, average, uncertainty)
     if returns.label != SETTLED:
@@ -155,12 +150,8 @@ def edge_pairs(
     Raises:
         ValueError: If an argument is of another class.
     """
-    instance_of("record", record, TrackRecord)
-    instance_of("uncertainty", uncertainty, Uncertainty)
-    if found is not None:
-        instance_of("found", found, Edges)
-    if book is not None:
-        instance_of("book", book, Book)
+    instances_of(record=(record, TrackRecord), uncertainty=(uncertainty, Uncertainty))
+    instances_of(found=(found, Edges | None), book=(book, Book | None))
     found = edges(record) if found is None else found
     average = _edge_average(record, found, book or Book.of(record))
     return adjust_pairs(_pairs_by_prices("edge", record.bots, average, uncertainty))
@@ -257,24 +248,15 @@ def _pair(metric: str, first: str, second: str, found: Comparison | None, apart:
         return Pair(first, second, metric, 0, 0, None, None, None, None, None, None, apart=apart)
     error = found.standard_error
     detectable = None if error is None else smallest_detectable(error, found.clusters)
-    return Pair(
-        first=first,
-        second=second,
-        metric=metric,
-        n=found.n,
-        clusters=found.clusters,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_value,
-        p_adjusted=None,
-        detectable=detectable,
-        cluster_standard_error=found.cluster_standard_error,
-        price_standard_error=found.price_standard_error,
-        without_best=found.without_best,
-        dependence=found.dependence,
-        apart=apart,
-    )
+    own: dict[str, Any] = {name: getattr(found, name) for name in _OF_COMPARISON}
+    return Pair(first, second, metric, p_adjusted=None, detectable=detectable, apart=apart, **own)
+
+
+_OF_COMPARISON = (
+    *("n", "clusters", "difference", "low", "high", "p_value", "without_best", "dependence"),
+    *("cluster_standard_error", "price_standard_error"),
+)
+"""What a pair has of the comparison it is made from, under the same names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

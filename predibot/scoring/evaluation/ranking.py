@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from predibot.scoring.arguments import instance_of
+from predibot.scoring.arguments import sequence_of
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Finding, Verdict, verdict
@@ -50,9 +50,7 @@ def ranked(cards: Sequence[Scorecard], evidence: Sequence[BotEvidence]) -> tuple
         [('a', 'too few', None), ('b', 'too few', None)]
     """
     for name, given, kind in (("cards", cards, Scorecard), ("evidence", evidence, BotEvidence)):
-        instance_of(name, given, Sequence)
-        for each in given:
-            instance_of(f"one of {name}", each, kind)
+        sequence_of(name, given, f"one of {name}", kind)
     if evidence and [each.bot for each in evidence] != [card.bot for card in cards]:
         raise ValueError(f"there are {len(cards)} cards and evidence of {len(evidence)}; give that of each, in order")
     found: list[BettingEvidence | None] = [each.forecasts for each in evidence]

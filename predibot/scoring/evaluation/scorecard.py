@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats, instance_of, none_if_nan, within_floats
+from predibot.scoring.arguments import Floats, instances_of, none_if_nan, within_floats
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages, horizon_series
@@ -214,11 +214,8 @@ def scorecards(
     Source:
         The definitions are those of the project's scoring contract.
     """
-    instance_of("record", record, TrackRecord)
-    instance_of("convention", convention, Convention)
-    for name, given, kind in (("uncertainty", uncertainty, Uncertainty), ("book", book, Book), ("found", found, Edges)):
-        if given is not None:
-            instance_of(name, given, kind)
+    instances_of(record=(record, TrackRecord), convention=(convention, Convention))
+    instances_of(uncertainty=(uncertainty, Uncertainty | None), book=(book, Book | None), found=(found, Edges | None))
     of_kind, cost_usd, cost_known_usd = _count_decisions(record, record.made_mask())
     forecasts, void, brier_open, n_brier_open = _count_forecasts(record, max_gap_seconds)
     beside_edge = uncertainty if intervals else None
@@ -306,12 +303,9 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
             clusters=clusters[row],
             settled_part=settled[row],
             by_event=by_event[row],
-            asked=int(found.asked[row]),
-            answered=int(found.answered[row]),
-            counted=int(found.counted[row]),
-            settled=int(found.settled[row]),
             distance=none_if_nan(float(found.distance[row])),
             interval=intervals[row],
+            **{name: int(getattr(found, name)[row]) for name in ("asked", "answered", "counted", "settled")},
         )
         for row in range(bots)
     ]
