@@ -27,7 +27,7 @@ from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.doctor import check_all
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.open_venue import look_back_at, open_past
+from predibot.jobs.open_venue import check_instant, look_back_at, open_past
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installation, InstallKind, make_files
 from predibot.jobs.schedule.lock import ServiceLock
@@ -207,6 +207,8 @@ def play_now(
     recipe = ScheduledRecipe.read(argument)
     with caller.writing(ledger, create=True) as store:
         now = caller.clock()
+        if slot_at is not None:
+            check_instant(slot_at)
         if slot_at is not None and (slot_at > now or slot_at != floor_to(slot_at, MINUTE)):
             raise UsageError(
                 f"--slot names a minute that has begun, and {short_instant(slot_at)} is none at {short_instant(now)}. "

@@ -5,7 +5,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from predibot.contracts import OpenVenue, Paces, Past, Purpose, VenueRequest
+from predibot.domain.clock import short_instant
 from predibot.errors import UsageError
+from predibot.ledger.schema.values import FIRST_INSTANT, LAST_INSTANT
 from predibot.plugins.registry import own_code
 from predibot.plugins.venues import check_venue_spec, parse_venue_spec, venue_or_defaults
 
@@ -30,13 +32,22 @@ def open_venue(
 
     Without an instant a live venue is looked at now. An archive decides at its last snapshot and looks back from now;
     the sandbox decides at the opening of its world and looks back from its end. UsageError is raised if there is no
-    such venue, or it cannot answer for the instant.
+    such venue, it cannot answer for the instant, or no ledger could hold what is done then.
     """
+    if as_of is not None:
+        check_instant(as_of)
     request_spec = check_venue_spec(spec)
     argument = request_spec.partition(":")[2]
     request = VenueRequest(request_spec, argument, settings, clock, as_of, purpose, paces, only)
     with own_code(f"venue {request_spec} cannot be opened"):
         return parse_venue_spec(spec)[0].open(request)
+
+
+def check_instant(instant: datetime) -> None:
+    """Raise `UsageError` for an instant that no row of a ledger may have."""
+    if not FIRST_INSTANT <= instant < LAST_INSTANT:
+        years = f"{FIRST_INSTANT.year} to {LAST_INSTANT.year - 1}"
+        raise UsageError(f"a ledger holds the years {years}, and {short_instant(instant)} is outside; name another")
 
 
 def open_past(spec: str, settings: "Settings", clock: Clock) -> Past:

@@ -1,6 +1,6 @@
 """The past: a recording or a simulated world, from one instant after the other."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue, Past, VenueRequest
 from predibot.domain.event import Event
 from predibot.errors import UsageError
-from predibot.jobs.open_venue import open_past
+from predibot.jobs.open_venue import open_past, open_venue
 from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.venues.sandbox.past import open_sandbox_venue, sandbox_world
 from tests.jobs.tiny import DAY, clock, opened
@@ -92,3 +92,15 @@ def test_the_sandbox_is_known_as_long_as_its_world_lasts() -> None:
 def test_what_has_no_past_is_refused(spec: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         past_of(spec)
+
+
+@pytest.mark.parametrize("year", [1, 1969, 3000, 9999])
+def test_no_venue_is_opened_at_an_instant_that_no_ledger_may_hold(archive: Path, year: int) -> None:
+    with pytest.raises(UsageError, match=f"a ledger holds the years 1970 to 2999, and {year:04}-12-31T00:00Z is"):
+        open_venue(
+            f"archive:{archive}",
+            Settings(),
+            as_of=datetime(year, 12, 31, tzinfo=UTC),
+            purpose="look_back",
+            clock=clock,
+        )

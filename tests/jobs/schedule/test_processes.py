@@ -187,6 +187,13 @@ def test_a_slot_that_has_not_begun_or_is_none_is_refused(program: Program, slot:
     assert (code, "--slot names a minute that has begun" in said, rows(program, "quick")) == (1, True, ())
 
 
+def test_a_slot_of_a_year_that_no_ledger_holds_is_refused(program: Program) -> None:
+    process = program.start("schedule", "run-now", "quick", "--slot", "0001-01-01", "--ledger", program.ledger)
+    code, said = ended(process)
+    assert (code, rows(program, "quick")) == (1, ())
+    assert "error: a ledger holds the years 1970 to 2999, and 0001-01-01T00:00Z is outside; name another." in said
+
+
 def test_a_slot_is_played_now_by_hand_and_then_no_more(program: Program) -> None:
     now = datetime.now(UTC)
     process = program.start("schedule", "run-now", "quick", "--json", "--ledger", program.ledger)
