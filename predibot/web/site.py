@@ -138,7 +138,7 @@ class _Site:
             raise UsageError("no run is stored yet, so there is nothing to show; `predibot decide` makes the first")
         newest = max(run.slot_at for run in self._cache.runs())
         first = options.since or datetime.combine(newest - _DAYS, time(), UTC)
-        self._since, self._first_day = first, f"{first:%Y-%m-%d}"
+        self._since, self._first_day = first, first.date().isoformat()
         self._templates = Templates(self._address, self._cache, live=False)
         self._file_names: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
         """By path and parameters of the page."""
