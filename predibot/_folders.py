@@ -16,8 +16,7 @@ def plugin_folders(kind: str, packaged: Iterable[str]) -> list[str]:
     `packaged` ones that the import system found. Folders that do not exist are kept: the import system skips them, and
     a list of plug-ins can say that one is missing.
     """
-    folders = [*folders_from_environment(kind), *_checkout_folders(kind), *packaged]
-    return list(dict.fromkeys(folders))
+    return list(dict.fromkeys([*folders_from_environment(kind), *_checkout_folders(kind), *packaged]))
 
 
 def folders_from_environment(kind: str) -> list[str]:

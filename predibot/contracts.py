@@ -256,11 +256,6 @@ def no_reference() -> Any:
     raise PluginError("what is known of other items is asked for, and not declared. Set needs = Needs(reference=True)")
 
 
-def no_settled_forecasts(_bot: str) -> tuple[SettledForecast, ...]:
-    """Return no forecasts: the default of a context."""
-    return ()
-
-
 def no_history(_market_id: str) -> tuple[PricePoint, ...]:
     """Return no prices: the default of a context."""
     return ()
@@ -269,11 +264,6 @@ def no_history(_market_id: str) -> tuple[PricePoint, ...]:
 def no_model(name: str) -> ChatModel:
     """Refuse to open a model: the default of a context."""
     raise ModelRefused(f"no model can be reached from here, {name!r} was asked for")
-
-
-def trusted_with_tools(_name: str) -> str:
-    """Return that a model calls tools: the default of a context, which asks no model."""
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +290,9 @@ class Context:
     """Decisions of the declared member bots on the subject, by bot; None for a bot without one."""
     undecided: Mapping[str, tuple[Status, str]] = field(default_factory=dict)
     """Why members have none, by bot: `failed`, `refused` or `abstained`, and the reason that is stored."""
-    settled: Callable[[str], tuple[SettledForecast, ...]] = no_settled_forecasts
+    settled: Callable[[str], tuple[SettledForecast, ...]] = lambda _bot: ()
     """Returns what a declared member forecast in all runs, on markets that settled before now; for `Needs.settled`."""
-    why_no_tools: Callable[[str], str] = trusted_with_tools
+    why_no_tools: Callable[[str], str] = lambda _name: ""
     """Returns why a model, by name, calls no tools; empty for one that does. Each model is tried once."""
     untrusted_mark: str = field(default_factory=untrusted_mark)
     """The mark of the fence around untrusted text, for this decision only; a rerun uses the one in its trace."""
@@ -464,10 +454,21 @@ class ResolutionPage:
     skipped: tuple[Skip, ...] = ()
 
 
-class EventSource(Protocol):
-    """A list of events as of an instant."""
+class Venue(Protocol):
+    """A place that events and prices come from.
+
+    Methods with a body here may be left out; a venue of an installed package need not inherit this class.
+    """
 
     __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """Return the venue of its instruments, as recipes name it."""
+
+    @property
+    def live(self) -> bool:
+        """Return whether it answers for now only, so that quotes age while a bot thinks."""
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the open events, the most traded of the week first where the venue can order them.
@@ -489,12 +490,6 @@ class EventSource(Protocol):
         `VenueChanged` if the event cannot be read.
         """
 
-
-class PriceSource(Protocol):
-    """A source of past prices; reading only."""
-
-    __slots__ = ()
-
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return the recorded prices with start < at <= until, oldest first.
 
@@ -502,35 +497,12 @@ class PriceSource(Protocol):
         """
         return PricePath(instrument)
 
-
-class ResolutionSource(Protocol):
-    """A source of the resolutions of markets."""
-
-    __slots__ = ()
-
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
         """Return what these markets paid, as known at the instant; an unsettled market is absent.
 
         Raises `VenueUnavailable` if they could not be read whole, and `VenueChanged` if the answer breaks the contract.
         """
         return ResolutionPage({})
-
-
-class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
-    """A place that events and prices come from.
-
-    Methods with a body here or in a base may be left out; a venue of an installed package need not inherit this class.
-    """
-
-    __slots__ = ()
-
-    @property
-    def name(self) -> str:
-        """Return the venue of its instruments, as recipes name it."""
-
-    @property
-    def live(self) -> bool:
-        """Return whether it answers for now only, so that quotes age while a bot thinks."""
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
         """Return a fresh quote for each market of the event that is still open and quoted, by market id.
@@ -591,7 +563,7 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
         return _overrides(self, "closes", Venue)
 
 
-RecordableVenue = SessionVenue = MarketLister = DataSetVenue = Venue
+EventSource = PriceSource = ResolutionSource = RecordableVenue = SessionVenue = MarketLister = DataSetVenue = Venue
 """Older names that packages still use."""
 
 

@@ -47,8 +47,7 @@ def category_of(tags: Sequence[Tag]) -> str | None:
     """
     slugs = {tag.slug for tag in tags}
     known = (label for slug, label in _SLUGS.items() if slug in slugs)
-    stated = (tag.label for tag in tags if tag.label and tag.slug != "all")
-    return next(known, next(stated, None))
+    return next(known, next((tag.label for tag in tags if tag.label and tag.slug != "all"), None))
 
 
 _ELECTIONS = {"election", "elections"}

@@ -51,9 +51,7 @@ class SecretValues:
             return self.mask(value)
         if isinstance(value, Mapping):
             return {self.mask(str(name)): self.mask_json(each) for name, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.mask_json(each) for each in value]
-        return value
+        return [self.mask_json(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _spans_of(head: str, rest: str, text: str) -> Iterator[tuple[int, int]]:

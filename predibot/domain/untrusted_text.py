@@ -65,9 +65,7 @@ def _harmless(character: str) -> str:
         return " "
     if category in ("Cc", "Cs"):
         return _REPLACEMENT
-    if category == "Cf" and character not in _JOINERS:
-        return ""
-    return character
+    return "" if category == "Cf" and character not in _JOINERS else character
 
 
 def title_line(text: str) -> str:

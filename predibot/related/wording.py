@@ -200,8 +200,7 @@ def parse_wording(text: str) -> QuestionWording:
     text = re.sub(rf"\b{_MONTH}\.? {_DAY}(?![\d:.]\d){year}", lambda f: dated(f[1], f[2], f[3]), text, flags=re.I)
     text = re.sub(rf"\b{_DAY}(?: of)? {_MONTH}\b\.?{year}", lambda f: dated(f[2], f[1], f[3]), text, flags=re.I)
     text = _TOGETHER.sub(lambda found: found[0] if re.fullmatch(r"\d+\.\d+", found[0]) else put(found[0]), text)
-    text = re.sub(_NUMBER.pattern, numbered, text, flags=re.I)
-    return QuestionWording(tuple(_tokens(text, facts)))
+    return QuestionWording(tuple(_tokens(re.sub(_NUMBER.pattern, numbered, text, flags=re.I), facts)))
 
 
 def _tokens(text: str, facts: list[str]) -> Iterator[Token]:

@@ -164,8 +164,7 @@ def skill_of(
         for (each, variant, losses), estimate in zip(named, found, strict=True)
         if estimate is not None
     )
-    fitted = {each.name: _fit(each) for each in every}
-    return Skill(tries, _placebo(forecasts, earlier, how), fitted)
+    return Skill(tries, _placebo(forecasts, earlier, how), {each.name: _fit(each) for each in every})
 
 
 def _each_forecaster(forecasts: Forecasts, made: Floats, settled: Floats) -> Iterator[_ForecasterRows]:

@@ -104,9 +104,7 @@ def answer_text(reply: ChatReply) -> str:
 
 def read_text(text: str, form: AnswerForm) -> Decision | Abstention:
     """Return the decision or abstention in a text; raise `AnswerError`, which says what to mend, if it has neither."""
-    if form.labels:
-        return _read_labelled(text, form)
-    return read_object(_read_only_object(text, form), form)
+    return _read_labelled(text, form) if form.labels else read_object(_read_only_object(text, form), form)
 
 
 def read_object(answer: object, form: AnswerForm) -> Decision | Abstention:

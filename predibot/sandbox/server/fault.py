@@ -101,9 +101,7 @@ def damage_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
     if fault.kind == "limit_note" and (said := _limit_note(json.loads(reply.body))) is not None:
         return said
     change = _DAMAGES.get(fault.kind)
-    if change is None:
-        return reply
-    return replace(reply, body=json_bytes(change(json.loads(reply.body), query)))
+    return reply if change is None else replace(reply, body=json_bytes(change(json.loads(reply.body), query)))
 
 
 def _repeat_cursor(content: Any, query: Query) -> Any:

@@ -6,7 +6,7 @@ tool calls and their results does not matter, nor whether they were shortened.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -192,24 +192,23 @@ def _read_markets(prompt: str) -> Iterator[PromptMarket]:
 
 def json_blocks(prompt: str) -> Iterator[dict[str, Any]]:
     """Yield the objects in a prompt's blocks of JSON."""
-    for block in _JSON_BLOCK.findall(prompt):
+    return json_objects(_JSON_BLOCK.findall(prompt))
+
+
+def json_objects(texts: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
+    """Yield the objects that are written in texts; no other values, and nothing for what is no JSON."""
+    for text in texts:
         with suppress(ValueError):
-            content = json.loads(block)
+            content = json.loads(text)
             if isinstance(content, dict):
                 yield content
 
 
 def _report_weights(prompt: str) -> Mapping[str, Any] | None:
     """Return the weights of the last line that is an answer with weights, or None."""
-    for line in reversed(prompt.splitlines()):
-        if line.startswith("{") and '"allocations"' in line:
-            try:
-                said = json.loads(line)
-            except ValueError:
-                return None
-            weights = said.get("allocations") if isinstance(said, dict) else None
-            return weights if isinstance(weights, dict) else None
-    return None
+    lines = [line for line in prompt.splitlines() if line.startswith("{") and '"allocations"' in line]
+    weights = next(json_objects(lines[-1:]), {}).get("allocations")
+    return weights if isinstance(weights, dict) else None
 
 
 def _parse_price(value: object) -> float | None:

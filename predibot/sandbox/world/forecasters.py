@@ -7,10 +7,12 @@ conversation gets the same reply.
 import hashlib
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from statistics import NormalDist
 
 from predibot.sandbox.world.cohort_forecasters import InsiderChances, cohort_answer
@@ -79,7 +81,9 @@ def answer_of(name: str, conversation: ForecasterView, informed: InsiderChances 
         }
     character = _CHARACTERS[name]
     chances = [min(max(character.chance(conversation, market), 0.005), 0.995) for market in conversation.markets]
-    bets = _bets(conversation, chances, boldness=character.boldness)
+    # Kelly's shares, cut to the stake.
+    shares, whole = _shares(conversation.markets, chances, boldness=character.boldness)
+    bets = [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
     pages = Counter(note.market_id for note in conversation.notes)
     rows = [
         {
@@ -170,12 +174,6 @@ def _next_lookup_by_market(character: _Character, conversation: ForecasterView) 
     return None
 
 
-def _bets(conversation: ForecasterView, chances: list[float], *, boldness: float) -> list[float]:
-    """Return a signed bet a market in dollars: Kelly's shares, cut to the stake."""
-    shares, whole = _shares(conversation.markets, chances, boldness=boldness)
-    return [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
-
-
 def _shares(markets: Sequence[PromptMarket], chances: Sequence[float], *, boldness: float) -> tuple[list[float], float]:
     """Return Kelly's signed shares of the money, and the divisor that keeps their sum at 1 or below."""
     shares = []
@@ -201,12 +199,8 @@ def _read_chance(conversation: ForecasterView, market: PromptMarket) -> float:
     if not said:
         return _price(market)
     weighted = sorted((note.chance, _RECENCY**rank) for rank, note in enumerate(said))
-    half, so_far = sum(weight for _, weight in weighted) / 2.0, 0.0
-    for chance, weight in weighted:
-        so_far += weight
-        if so_far >= half:
-            return chance
-    return weighted[-1][0]
+    so_far = list(accumulate(weight for _, weight in weighted))
+    return weighted[bisect_left(so_far, so_far[-1] / 2.0)][0]
 
 
 def _price(market: PromptMarket) -> float:

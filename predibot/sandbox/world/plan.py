@@ -103,24 +103,19 @@ def word_brackets(uniforms: Iterator[float], category: str, *, date: str, count:
         words = _pick_words(uniforms)
         start = int(next(uniforms) * len(WORDS[listed]))
         names = [WORDS[listed][(start + place) % len(WORDS[listed])] for place in range(count)]
-        return Wording(
-            category,
-            title=title.format(**words),
-            description=_describe(f"Exactly one of the markets resolves to Yes, not later than {date}."),
-            questions=tuple(question.format(contender=name, **words) for name in names),
-            names=tuple(names),
+        title, questions = title.format(**words), [question.format(contender=name, **words) for name in names]
+        rule = f", not later than {date}"
+    else:
+        phrase, edges = _pick_levels(uniforms, CATEGORIES[category], count=count - 1)
+        between = [f"between {low} and {high}" for low, high in pairwise(edges)]
+        names = [f"below {edges[0]}", *between, f"{edges[-1]} or more"]
+        title, questions = (
+            f"{_capitalise(phrase)} on {date}?",
+            [f"Will {phrase} be {name} on {date}?" for name in names],
         )
-    phrase, edges = _pick_levels(uniforms, CATEGORIES[category], count=count - 1)
-    names = [f"below {edges[0]}"]
-    names += [f"between {low} and {high}" for low, high in pairwise(edges)]
-    names += [f"{edges[-1]} or more"]
-    return Wording(
-        category,
-        title=f"{_capitalise(phrase)} on {date}?",
-        description=_describe(f"Exactly one of the markets resolves to Yes: the range {phrase} is in on {date}."),
-        questions=tuple(f"Will {phrase} be {name} on {date}?" for name in names),
-        names=tuple(names),
-    )
+        rule = f": the range {phrase} is in on {date}"
+    rules = f"Exactly one of the markets resolves to Yes{rule}."
+    return Wording(category, title, _describe(rules), tuple(questions), tuple(names))
 
 
 def _pick_words(uniforms: Iterator[float]) -> dict[str, str]:
@@ -245,9 +240,7 @@ def _end_delay_minutes(chance: float, amount: float) -> int:
     """Return how far the stated end lies after the true one: mostly 0, sometimes days before or after."""
     if chance < 0.15:
         return -MINUTES_AN_HOUR * int(6 + 100 * amount)
-    if chance < 0.25:
-        return MINUTES_AN_HOUR * int(6 + 100 * amount)
-    return 0
+    return MINUTES_AN_HOUR * int(6 + 100 * amount) if chance < 0.25 else 0
 
 
 def _choose_structure(
@@ -278,15 +271,12 @@ def _choose_structure(
         dates = [date_text(hour * MINUTES_AN_HOUR + shift_minutes) for hour in hours]
         return word_dates(uniforms, category, dates=dates), [(0.4 * centre, math.inf, hour) for hour in hours]
     count = 24 if next(uniforms) < 0.05 else 3 + int(7 * next(uniforms))
-    edges = [-math.inf, *_bracket_edges(uniforms, count - 1), math.inf]
+    widths = [0.3 + next(uniforms) for _ in range(count)]
+    # Increasing, so that every bracket has a chance.
+    borders = [-1.8 + 3.6 * sum(widths[: place + 1]) / sum(widths) for place in range(count - 1)]
+    edges = [-math.inf, *borders, math.inf]
     wording = word_brackets(uniforms, category, date=date, count=count)
     return wording, [(low, high, last_hour) for low, high in pairwise(edges)]
-
-
-def _bracket_edges(uniforms: Iterator[float], count: int) -> list[float]:
-    """Return increasing borders of brackets; every bracket has a chance."""
-    widths = [0.3 + next(uniforms) for _ in range(count + 1)]
-    return [-1.8 + 3.6 * sum(widths[: place + 1]) / sum(widths) for place in range(count)]
 
 
 def _make_markets(

@@ -118,10 +118,7 @@ def stated_brier(forecasts: Sequence[tuple[float, float | None]]) -> Brier | Non
 
     Each forecast is the probability and the payout of YES (None if voided); only payouts of 0 and 1 count.
     """
-    known = [(probability, paid) for probability, paid in forecasts if paid in (0.0, 1.0)]
-    if not known:
-        return None
-    return Brier(brier_score([each for each, _ in known], [paid for _, paid in known]), len(known))
+    return _brier([(probability, paid) for probability, paid in forecasts if paid is not None and paid in (0.0, 1.0)])
 
 
 def implied_confidence(amount_usd: float, cash_before_usd: float) -> float:
@@ -139,10 +136,14 @@ def implied_confidence_brier(bets: Sequence[SizedBet]) -> Brier | None:
 
     This published score judges sizes: a small bet on a favourite that wins counts as a bad forecast.
     """
-    known = [(implied_confidence(bet.amount_usd, bet.cash_before_usd), bet.won) for bet in bets if bet.won is not None]
-    if not known:
-        return None
-    return Brier(brier_score([each for each, _ in known], [float(won) for _, won in known]), len(known))
+    settled = [(bet, float(bet.won)) for bet in bets if bet.won is not None]
+    return _brier([(implied_confidence(bet.amount_usd, bet.cash_before_usd), won) for bet, won in settled])
+
+
+def _brier(known: Sequence[tuple[float, float]]) -> Brier | None:
+    """Return the score of pairs of a probability and its outcome."""
+    said, came = [each for each, _ in known], [each for _, each in known]
+    return Brier(brier_score(said, came), len(known)) if known else None
 
 
 @dataclass(frozen=True, slots=True)

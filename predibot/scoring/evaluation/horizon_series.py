@@ -1,8 +1,7 @@
 """Series: the values behind each average over a horizon, and their shares."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -26,14 +25,6 @@ class Series:
     bot: Ints
     event: Ints
     cluster: Ints
-
-    def of_each(self, bots: int) -> Iterator[tuple[Floats, Ints]]:
-        """Yield the values and clusters of each bot, in order."""
-        order = np.argsort(self.bot, kind="stable")
-        ends = np.searchsorted(self.bot[order], np.arange(bots + 1))
-        for start, end in pairwise(ends):
-            rows = order[start:end]
-            yield self.values[rows], self.cluster[rows]
 
 
 def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str, Series]:

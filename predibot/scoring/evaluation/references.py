@@ -1,11 +1,10 @@
 """References: forecasters made from a table, to compare its own with: the market, and pools of all."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.metrics.pooling import PoolingMethod, pool_probabilities
@@ -14,7 +13,8 @@ from predibot.scoring.records.forecasts import Forecasts
 MARKET = "market"
 """The forecaster that states the market's price; many files have one of this name."""
 _CELLS_AT_ONCE = 2_000_000
-_Number = TypeVar("_Number", np.float64, np.int64)
+_LEFT_OUT = {"forecasters", "categories", "market", "made_at", "exclusive"}
+"""What a table with references has no column of."""
 
 
 Remarks = tuple[str, ...]
@@ -37,7 +37,8 @@ def with_pools(
         >>> with_pools(table, ["mean"])[0].probability
         array([0.2, 0.6, 0.4])
     """
-    pooled = forecasts.only(forecasts.forecaster != _index_of(forecasts, MARKET))
+    others = [number for number, name in enumerate(forecasts.forecasters) if name != MARKET]
+    pooled = forecasts.only(np.isin(forecasts.forecaster, others))
     if not methods or pooled.probability.size == 0:
         return forecasts, ()
     groups, found = _groups(pooled.question), forecasts
@@ -129,27 +130,17 @@ def _with_forecaster(forecasts: Forecasts, name: str, questions: Forecasts, prob
     """Return the table with one more forecaster, who answers each question of another table."""
     if name in forecasts.forecasters:
         raise ValueError(f"{name!r} is a forecaster of the file already. Rename it there, or leave its pool out")
-    forecasters = (*forecasts.forecasters, name)
-    index = np.full(probabilities.size, len(forecasts.forecasters), dtype=np.int64)
-    unknown = np.full(probabilities.size, np.nan)
-    return Forecasts(
-        forecasters=forecasters,
-        forecaster=np.concatenate([forecasts.forecaster, index]),
-        question=np.concatenate([forecasts.question, questions.question]),
-        cluster=np.concatenate([forecasts.cluster, questions.cluster]),
-        probability=np.concatenate([forecasts.probability, probabilities]),
-        outcome=np.concatenate([forecasts.outcome, questions.outcome]),
-        market_probability=np.concatenate([forecasts.market_probability, questions.market_probability]),
-        days_ahead=_join(forecasts.days_ahead, questions.days_ahead),
-        confidence=None if forecasts.confidence is None else np.concatenate([forecasts.confidence, unknown]),
-        category=_join(forecasts.category, questions.category),
-        categories=forecasts.categories,
+    added = replace(
+        questions,
+        forecasters=(*forecasts.forecasters, name),
+        forecaster=np.full(probabilities.size, len(forecasts.forecasters)),
+        probability=probabilities,
+        confidence=None if questions.confidence is None else np.full(probabilities.size, np.nan),
     )
-
-
-def _join(first: NDArray[_Number] | None, second: NDArray[_Number] | None) -> NDArray[_Number] | None:
-    return None if first is None or second is None else np.concatenate([first, second])
-
-
-def _index_of(forecasts: Forecasts, name: str) -> int:
-    return forecasts.forecasters.index(name) if name in forecasts.forecasters else -1
+    columns = {each.name for each in fields(forecasts)} - _LEFT_OUT
+    joined: dict[str, Any] = {
+        each: np.concatenate([getattr(forecasts, each), getattr(added, each)])
+        for each in columns
+        if getattr(forecasts, each) is not None
+    }
+    return Forecasts(added.forecasters, **joined, categories=forecasts.categories)

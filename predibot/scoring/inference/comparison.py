@@ -81,8 +81,7 @@ def paired_difference(
     of_a, of_b, codes = numbers("values_a", values_a), numbers("values_b", values_b), cluster_codes(clusters)
     same_length(values_a=of_a, values_b=of_b, clusters=codes)
     sums = cluster_sums(difference(of_a, of_b), np.ones_like(of_a), codes)
-    distances = studentised_distances(sums, resamples, seed)
-    return comparison_of(sums, codes.size, distances, confidence)
+    return comparison_of(sums, codes.size, studentised_distances(sums, resamples, seed), confidence)
 
 
 def comparison_of(sums: ClusterSums, n: int, distances: Floats, confidence: float) -> Comparison:

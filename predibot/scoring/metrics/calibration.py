@@ -340,5 +340,4 @@ def _means(row: Ints, forecasts: Floats, happened: Floats, bins: int) -> tuple[I
     count = np.bincount(row, minlength=bins)
     nonempty = np.where(count > 0, count, np.nan)
     mean = np.bincount(row, forecasts, bins) / nonempty
-    share = np.bincount(row, happened, bins) / nonempty
-    return count, mean, share
+    return count, mean, np.bincount(row, happened, bins) / nonempty

@@ -50,9 +50,7 @@ class Convention:
         days = scalar("horizon_days", horizon_days)
         if not 0.0 < days < math.inf:
             raise ValueError(f"horizon_days is {horizon_days!r}; it must be above zero")
-        if self.days_per_year is not None:
-            return self.days_per_year / days
-        return self.periods_by_horizon_days.get(days)
+        return self.days_per_year / days if self.days_per_year is not None else self.periods_by_horizon_days.get(days)
 
 
 _OF_TRADING_DAYS = MappingProxyType({1.0: 252.0, 7.0: 52.0})

@@ -33,7 +33,7 @@ from predibot.scoring.metrics.risk import (
 _FLOAT_ROUNDING = 4.5e-16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EquityScore:
     """The figures of an account; None where one has no value."""
 
@@ -43,19 +43,19 @@ class EquityScore:
     first_value: float
     last_value: float
     cumulative_return: float
-    annualized_return: float | None
-    volatility: float | None
+    annualized_return: float | None = None
+    volatility: float | None = None
     """Annual, like the two ratios below."""
-    sharpe: float | None
-    sortino: float | None
+    sharpe: float | None = None
+    sortino: float | None = None
     max_drawdown: float
     """A positive share of the running peak; above 1 for an account that owed."""
-    calmar: float | None
-    win_rate: float | None
-    value_at_risk: float | None
+    calmar: float | None = None
+    win_rate: float | None = None
+    value_at_risk: float | None = None
     """For one period, a loss being positive."""
-    longest_losing_run: int | None
-    periods_per_year: float | None
+    longest_losing_run: int | None = None
+    periods_per_year: float | None = None
     """For the annual figures, like the next two; 1 means not annual, None means no annual figures."""
     ddof: int
     risk_free_rate: float
@@ -148,9 +148,7 @@ def equity_score(
     account = account_values(values)
     returns = _without_rounding(account, equity_returns(account))
     at_least("first_win", first_win, 1)
-    annual = (
-        _NOT_ANNUAL if periods_per_year is None else _annual(account, returns, periods_per_year, ddof, risk_free_rate)
-    )
+    annual = {} if periods_per_year is None else _annual(account, returns, periods_per_year, ddof, risk_free_rate)
     return EquityScore(
         n_values=account.size,
         n_returns=returns.size,
@@ -228,30 +226,20 @@ def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:
         last_value=float(account[-1]),
         cumulative_return=float(account[-1]) / float(account[0]) - 1.0,
         max_drawdown=float(np.max(1.0 - account / np.maximum.accumulate(account))),
-        win_rate=None,
-        value_at_risk=None,
-        longest_losing_run=None,
-        periods_per_year=None,
         ddof=convention.ddof,
         risk_free_rate=convention.risk_free_rate,
         value_at_risk_level=VALUE_AT_RISK_LEVEL,
-        **_NOT_ANNUAL,
     )
-
-
-_ANNUAL = ("annualized_return", "volatility", "sharpe", "sortino", "calmar")
-_NOT_ANNUAL: Mapping[str, float | None] = dict.fromkeys(_ANNUAL)
 
 
 def _annual(account: Floats, returns: Floats, per_year: float, ddof: int, rate: float) -> Mapping[str, float | None]:
-    found = (
-        _finite(annualized_return(account, per_year)),
-        _figure(lambda r: volatility(r, per_year, ddof), returns),
-        _figure(lambda r: sharpe_ratio(r, per_year, ddof, rate), returns),
-        _figure(lambda r: sortino_ratio(r, per_year, rate), returns),
-        _finite(calmar_ratio(account, per_year)),
-    )
-    return dict(zip(_ANNUAL, found, strict=True))
+    return {
+        "annualized_return": _finite(annualized_return(account, per_year)),
+        "volatility": _figure(lambda r: volatility(r, per_year, ddof), returns),
+        "sharpe": _figure(lambda r: sharpe_ratio(r, per_year, ddof, rate), returns),
+        "sortino": _figure(lambda r: sortino_ratio(r, per_year, rate), returns),
+        "calmar": _finite(calmar_ratio(account, per_year)),
+    }
 
 
 def _figure(figure: Callable[[Floats], float], returns: Floats) -> float | None:

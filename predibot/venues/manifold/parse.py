@@ -61,9 +61,7 @@ def _parse_milliseconds(value: object) -> datetime | None:
     if number is None:
         return None
     # Some end in the year 275760, JavaScript's last.
-    if number / 1000 >= fields.LATEST_UNIX_SECONDS:
-        return None
-    return fields.unix_instant(number / 1000)
+    return None if number / 1000 >= fields.LATEST_UNIX_SECONDS else fields.unix_instant(number / 1000)
 
 
 _Id = Annotated[str, BeforeValidator(manifold_id)]

@@ -60,8 +60,7 @@ class StockVenue(Venue):
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
         """Return the last close of a share that can be traded, by its id."""
-        fresh = event if self._live_at is None else self.event(event.id, self._live_at)
-        return super().quotes(fresh)
+        return super().quotes(event if self._live_at is None else self.event(event.id, self._live_at))
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the stocks listed by an instant, in alphabetical order, each as an event."""

@@ -149,8 +149,7 @@ class Tiingo(_KeyedProvider):
 
     def company(self, ticker: str) -> Company:
         """Return a stock's company, without a sector, which Tiingo's free plans do not state."""
-        answer = self._get(ticker)
-        return Company(fields.name_of(answer, "name"))
+        return Company(fields.name_of(self._get(ticker), "name"))
 
     def _get(self, ticker: str, below: str = "", params: Sequence[tuple[str, str]] = ()) -> object:
         try:

@@ -203,5 +203,6 @@ def test_who_leaves_out_a_market_does_not_choose_the_baseline() -> None:
 def test_each_bot_has_its_own_values_in_the_order_of_the_rows() -> None:
     made = [Made(bot, event=event, bets=(Bet(event, 1.0, 0.5),)) for event, bot in enumerate("baabc")]
     record = record_of(made, seen=[Seen(m, 1, 0.5 + m / 20) for m in range(4)], as_of=2, bots=("a", "b", "c"))
-    found = [(v.round(9).tolist(), c.tolist()) for v, c in series_of(record)["mean_return"].of_each(3)]
-    assert found == [([0.1, 0.2], [1, 2]), ([0.0, 0.3], [0, 3]), ([], [])]
+    found = series_of(record)["mean_return"]
+    assert found.values.round(9).tolist() == [0.0, 0.1, 0.2, 0.3]
+    assert (found.bot.tolist(), found.cluster.tolist()) == ([1, 0, 0, 1], [0, 1, 2, 3])

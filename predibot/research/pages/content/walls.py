@@ -182,9 +182,7 @@ def wall_of(html: str, text: str) -> Obstacle | None:
     ):
         return None
     asks = sum(_words(each) for each in sentences if _CONSENT.search(each) and _PERSONS.search(each))
-    if asks and asks >= _CONSENT_SHARE * words:
-        return Obstacle.CONSENT
-    return None
+    return Obstacle.CONSENT if asks and asks >= _CONSENT_SHARE * words else None
 
 
 def _is_readable(article: "HtmlElement") -> bool:

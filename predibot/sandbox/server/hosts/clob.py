@@ -38,9 +38,7 @@ def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | No
             return json_reply({"mid": f"{_side_price(mid, place.side):.6g}"})
         if path == "/prices-history":
             return _history_reply(snapshot, query, now_seconds)
-        if path in {"/books", "/midpoints", "/prices"}:
-            return error_reply(400, "Invalid payload")
-        return _NOT_FOUND
+        return error_reply(400, "Invalid payload") if path in {"/books", "/midpoints", "/prices"} else _NOT_FOUND
     except RequestDenial as refused:
         return refused.reply
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 from predibot.sandbox.server.reply import HttpReply, json_bytes, json_reply
+from predibot.sandbox.world.conversation import json_objects
 
 MANNERS = {
     "thinking_refuses_forced_tools": "400 where a tool is forced, as DeepSeek, Qwen and Claude answer while they think",
@@ -49,7 +50,8 @@ class ModelManners:
         """Return the answer of a forecaster with these manners; `answer` answers a body without streaming."""
         if body is None or self == PLAIN:
             return answer(body)
-        request = _parse_object(body)
+        # A body without an object is refused by the host itself.
+        request = next(json_objects([body]), {})
         reply = answer(json_bytes({**request, "stream": False}) if request and "stream_only" in self.names else body)
         if reply.status != HTTPStatus.OK:
             return reply
@@ -162,15 +164,6 @@ def _delta_pieces(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         text = call["function"]["arguments"]
         yield {"tool_calls": [{**call, "index": place, "function": {**call["function"], "arguments": text[:5]}}]}
         yield {"tool_calls": [{"index": place, "function": {"arguments": text[5:]}}]}
-
-
-def _parse_object(body: bytes) -> dict[str, Any]:
-    """Return a body's object; an empty one for a body that the host will refuse."""
-    try:
-        value = json.loads(body)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _roles(request: Mapping[str, Any]) -> list[object]:
