@@ -63,9 +63,8 @@ def neighbours_of(
     if event_id not in beliefs.event_ids:
         raise ValueError(f"there is no event {event_id!r}")
     left_out = None if filters is None else apply_filters(beliefs, filters)
-    compared = beliefs if left_out is None else beliefs.only(left_out.kept)
     # Markets of one event stand together.
-    compared = compared.in_order()
+    compared = (beliefs if left_out is None else beliefs.only(left_out.kept)).in_order()
     own = np.flatnonzero(np.array([name == event_id for name in compared.event_ids], dtype=np.bool_))
     if not own.size:
         return Neighbourhood(event_id, (), beliefs.n, 0, left_out)

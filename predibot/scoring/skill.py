@@ -108,14 +108,19 @@ class _ForecasterRows:
     made_at: Floats
     settled_at: Floats
 
-    def only(self, rows: NDArray[np.bool_]) -> "_ForecasterRows":
+    def only(self, rows: NDArray[np.bool_] | Ints) -> "_ForecasterRows":
         named = ("price", "probability", "outcome", "cluster", "made_at", "settled_at")
         return replace(self, **{name: getattr(self, name)[rows] for name in named})
 
     def losses(self, forecasts: Floats) -> Ratio:
         """Return how much worse than the price some forecasts are; an event weighs one in all on each day."""
         more = (forecasts - self.outcome) ** 2 - (self.price - self.outcome) ** 2
-        return _mean_by_event(more, self.cluster, self.made_at)
+        # All markets of an event that were asked on a UTC day weigh one together, as in edge.
+        day = np.unique(np.floor(self.made_at / DAY_SECONDS), return_inverse=True)[1]
+        cell = cluster_codes(self.cluster) * max(day.max(initial=0) + 1, 1) + day
+        _, index, rows = np.unique(cell, return_inverse=True, return_counts=True)
+        weights = 1.0 / rows[index]
+        return Ratio(weights * more, weights, self.cluster)
 
 
 @within_floats
@@ -164,7 +169,7 @@ def skill_of(
         for (each, variant, losses), estimate in zip(named, found, strict=True)
         if estimate is not None
     )
-    return Skill(tries, _placebo(forecasts, earlier, how), {each.name: _fit(each) for each in every})
+    return Skill(tries, _placebo(forecasts, made, earlier, how), {each.name: _fit(each) for each in every})
 
 
 def _each_forecaster(forecasts: Forecasts, made: Floats, settled: Floats) -> Iterator[_ForecasterRows]:
@@ -248,27 +253,15 @@ def _walk(each: _ForecasterRows, fit: Callable[[_ForecasterRows], _Rule]) -> Flo
     return found
 
 
-def _placebo(forecasts: Forecasts, earlier: Floats, how: Uncertainty) -> SkillTry | None:
+def _placebo(forecasts: Forecasts, made: Floats, earlier: Floats, how: Uncertainty) -> SkillTry | None:
     rows = np.flatnonzero(~np.isnan(earlier) & ~np.isnan(forecasts.market_probability))
     rows = rows[np.unique(forecasts.question[rows], return_index=True)[1]]
     if not rows.size:
         return None
-    price, outcome = forecasts.market_probability[rows], forecasts.outcome[rows]
-    moved = step_from_price(price, earlier[rows], 0.2)
-    made = np.zeros(rows.size) if forecasts.made_at is None else forecasts.made_at[rows]
-    more = (moved - outcome) ** 2 - (price - outcome) ** 2
-    losses = _mean_by_event(more, forecasts.cluster[rows], made)
+    own = _series(PLACEBO, forecasts, made, made).only(rows)
+    losses = own.losses(step_from_price(own.price, earlier[rows], 0.2))
     (found,) = comparisons([losses], how)
     return None if found is None else _try(PLACEBO, BLEND_20, losses, found, 1)
-
-
-def _mean_by_event(values: Floats, cluster: Ints, made_at: Floats) -> Ratio:
-    """Return a mean in which all markets of an event that were asked on a UTC day weigh one together, as in edge."""
-    day = np.unique(np.floor(made_at / DAY_SECONDS), return_inverse=True)[1]
-    cell = cluster_codes(cluster) * max(day.max(initial=0) + 1, 1) + day
-    _, index, rows = np.unique(cell, return_inverse=True, return_counts=True)
-    weights = 1.0 / rows[index]
-    return Ratio(weights * values, weights, cluster)
 
 
 def _try(name: str, variant: str, losses: Ratio, found: Comparison, tries: int) -> SkillTry:

@@ -231,31 +231,30 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def matching(value: object, pattern: re.Pattern[str], what: str) -> str:
+    """Return a text that matches a pattern; the error says that it is not `what`."""
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise ValueError(f"{short_repr(value)} is not {what}")
+    return value
+
+
 def venue_id(value: object) -> str:
     """Return a venue's id, which may be written as a number."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
-    if not isinstance(value, str) or not _VENUE_ID.fullmatch(value):
-        raise ValueError(f"{short_repr(value)} is not an id")
-    return value
+    return matching(value, _VENUE_ID, "an id")
 
 
 def token_id(value: object) -> str:
     """Return a CLOB token id: up to 80 digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < 10**80 else "too long"
-    if not isinstance(value, str) or not TOKEN_ID.fullmatch(value):
-        raise ValueError(f"{short_repr(value)} is not a token id")
-    return value
+    return matching(value, TOKEN_ID, "a token id")
 
 
 def condition_id(value: object) -> str | None:
     """Return a condition id, or None where none is stated."""
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str) or not CONDITION_ID.fullmatch(value):
-        raise ValueError(f"{short_repr(value)} is not a condition id")
-    return value
+    return None if value is None or value == "" else matching(value, CONDITION_ID, "a condition id")
 
 
 def or_none(read: Callable[[object], _T | None]) -> Callable[[object], _T | None]:

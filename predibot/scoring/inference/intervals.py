@@ -4,7 +4,7 @@ They are formulas, without draws; docs/coverage.md has how often they hold the t
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from predibot.scoring.arguments import none_if_nan
 from predibot.scoring.inference.bootstrap import Estimate
@@ -79,25 +79,15 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
     no interval at 0, at 1, for fewer than two clusters, or without a standard error.
     `variance` is that of the sum of squared errors, as the forecasts imply it.
     """
-    of_clusters, of_prices = _standard_errors(sums, variance)
-    error, score = max(of_clusters, of_prices), sums.ratio
+    found = estimate_by_prices(sums, n, Spread(variance, 0.0, 1.0), confidence)
+    error, score = found.standard_error, found.estimate
     low = high = None
-    if error > 0.0 and 0.0 < score < 1.0:
+    if error and 0.0 < score < 1.0:
         reach = sums.t_quantile(confidence) * error
         low, above = (_shift_logit(score, sign * reach / (score * (1.0 - score))) for sign in (-1.0, 1.0))
         # Rounding can put an end of a tiny interval on the wrong side.
         low, high = min(low, score), min(max(min(above, score + 2.0 * reach), score + reach), 1.0)
-    return Estimate(
-        estimate=score,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=n,
-        clusters=sums.clusters,
-        method=ON_LOGITS,
-        cluster_standard_error=none_if_nan(of_clusters),
-        price_standard_error=none_if_nan(of_prices),
-    )
+    return replace(found, low=low, high=high, method=ON_LOGITS, without_best=None)
 
 
 def _standard_errors(sums: ClusterSums, variance: float) -> tuple[float, float]:

@@ -42,15 +42,9 @@ class Consistency:
         """Return the consistency over one pair or more, of the first answer of each and the second."""
         alike = (np.sign(one.bet_usd) == np.sign(other.bet_usd)).astype(np.float64)
         difference = estimate_share(np.abs(other.probability - one.probability), one.cluster, uncertainty)
-        return cls(
-            bot,
-            between,
-            difference.n,
-            difference.clusters,
-            difference,
-            estimate_share(alike, one.cluster, uncertainty),
-            float(np.sqrt(np.mean((one.bet_usd - other.bet_usd) ** 2) / 2.0)),
-        )
+        same_side = estimate_share(alike, one.cluster, uncertainty)
+        deviation_usd = float(np.sqrt(np.mean((one.bet_usd - other.bet_usd) ** 2) / 2.0))
+        return cls(bot, between, difference.n, difference.clusters, difference, same_side, deviation_usd)
 
 
 def consistency_of(record: TrackRecord, uncertainty: Uncertainty) -> tuple[Consistency, ...]:
@@ -94,17 +88,9 @@ class _Answers:
         replicate = np.zeros_like(bot) if number is None else number[decision]
         key = np.stack([bot, replicate, market, np.unique(slot, return_inverse=True)[1]]).reshape(4, -1)
         first = np.unique(key, axis=1, return_index=True)[1]
-        return cls(
-            bot[first],
-            replicate[first],
-            market[first],
-            slot[first],
-            record.decision_day[decision][first],
-            record.clusters()[decision][first],
-            record.bet_probability[rows][first],
-            record.bet_usd[rows][first],
-            record.bet_price_yes[rows][first],
-        )
+        day, cluster = record.decision_day[decision], record.clusters()[decision]
+        said = record.bet_probability[rows], record.bet_usd[rows], record.bet_price_yes[rows]
+        return cls(bot, replicate, market, slot, day, cluster, *said).only(first)
 
     def only(self, kept: NDArray[np.bool_] | Ints) -> Self:
         return type(self)(*(getattr(self, name)[kept] for name in self.__slots__))

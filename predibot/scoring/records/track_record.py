@@ -226,20 +226,18 @@ class TrackRecord:
 
     def _check_rows(self) -> None:
         decisions, markets = self.decided_at.size, self.payout_yes.size
-        limits = [
-            ("decision_bot", len(self.bots)),
-            ("decision_status", len(STATUSES)),
-            ("bet_decision", decisions),
-            ("bet_market", markets),
-            ("observation_market", markets),
-        ]
-        limits += [
-            ("decision_knowledge", len(KNOWLEDGE)),
-            ("decision_category", len(self.categories)),
-            ("asked_decision", decisions),
-            ("asked_market", markets),
-        ]
-        for name, limit in limits:
+        limits = {
+            "decision_bot": len(self.bots),
+            "decision_status": len(STATUSES),
+            "bet_decision": decisions,
+            "bet_market": markets,
+            "observation_market": markets,
+            "decision_knowledge": len(KNOWLEDGE),
+            "decision_category": len(self.categories),
+            "asked_decision": decisions,
+            "asked_market": markets,
+        }
+        for name, limit in limits.items():
             rows = getattr(self, name)
             if rows is None:
                 continue

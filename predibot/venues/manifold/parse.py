@@ -39,9 +39,7 @@ RESULT_FIELDS = frozenset(
 
 def manifold_id(value: object) -> str:
     """Return an id of Manifold: letters, digits and underscores, so that a hyphen ends it."""
-    if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise ValueError(f"{fields.short_repr(value)} is not an id of Manifold")
-    return value
+    return fields.matching(value, _ID, "an id of Manifold")
 
 
 def contract_of(market_id: str) -> tuple[str, str | None]:
