@@ -116,7 +116,7 @@ def close_instant(day: date) -> datetime:
 
 
 def read_folder(path: Path) -> StockFolder:
-    """Return a folder's prices; raise `UsageError` for no or unreadable tables, `VenueChanged` for a missing column."""
+    """Return a folder's prices; raise `UsageError` for no tables or no prices, `VenueChanged` for a missing column."""
     names = list_tickers(path)
     if not names:
         raise UsageError(f"{path} has no file such as AAPL.csv; `predibot record FOLDER --stocks PROVIDER` writes one")
@@ -136,13 +136,15 @@ def read_folder(path: Path) -> StockFolder:
         since = actions[name][0].effective_at.date()
         remarks.append(Remark(since, f"{ACTIONS_FILE} has actions of {name[:20]!r}, of which there is no file"))
     days = _trading_days(stated, actions, remarks)
+    if not days.size:
+        raise UsageError(f"{path} has no day with closes of half of its stocks; see whether its tables are whole")
     if days.size * len(names) > _MAX_CLOSES:
         raise UsageError(f"{path} has more than {_MAX_CLOSES:,} closes; keep in it what is played")
     close = np.full((days.size, len(names)), np.nan)
     volume = close.astype(np.float32)
     for column, (on, numbers) in enumerate(stated.values()):
         place = np.searchsorted(days, on)
-        known = (place < days.size) & (days[np.minimum(place, max(days.size - 1, 0))] == on) if days.size else on != on
+        known = (place < days.size) & (days[np.minimum(place, days.size - 1)] == on)
         close[place[known], column] = numbers[known, _CLOSE]
         volume[place[known], column] = numbers[known, _VOLUME]
     is_priced = ~np.isnan(close)

@@ -95,6 +95,13 @@ def test_a_table_that_is_none_is_refused_with_where_it_is_wrong(
         read_folder(folder_of(tmp_path / "stocks", written))
 
 
+@pytest.mark.parametrize("table", [f"{HEAD}\n", GOOD.splitlines()[0], "\n".join([HEAD, row(DAYS[0], 0), ""])])
+def test_a_folder_without_any_price_is_refused(table: str, tmp_path: Path) -> None:
+    (tmp_path / "AAA.csv").write_text(table)
+    with pytest.raises(UsageError, match="has no day with closes of half of its stocks; see whether its tables are"):
+        read_folder(tmp_path)
+
+
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "stocks", GOOD)
     for make in (Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
