@@ -4,7 +4,7 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -148,14 +148,11 @@ class Window:
 class Gate:
     """Lets as many calls to one provider through at once as this process may have; thread-safe."""
 
-    def __init__(
-        self, provider: str, ceiling: int, permits: Permits, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, provider: str, ceiling: int, permits: Permits) -> None:
         """Hold nothing yet."""
         self._provider = provider
         self._ceiling = ceiling
         self._permits = permits
-        self._monotonic = monotonic
         self._changed = threading.Condition()
         self._window = Window()
         self._rng = random.Random()
@@ -170,7 +167,7 @@ class Gate:
         `TryAgain` if the turn does not come by `deadline`, an instant of the clock.
         """
         self._enter(deadline)
-        began, began_at = self._monotonic(), datetime.now(UTC)
+        began, began_at = time.monotonic(), datetime.now(UTC)
         signal: Signal | None = None
         try:
             yield
@@ -178,7 +175,7 @@ class Gate:
             signal = "refused" if failure.too_many else None
             raise
         else:
-            seconds = self._monotonic() - began
+            seconds = time.monotonic() - began
             with self._changed:
                 signal = self._window.add(seconds, is_full=self._waiting > 0, limit=self._limit)
         finally:
@@ -189,7 +186,7 @@ class Gate:
             self._waiting += 1
             try:
                 while self._under_way >= self._held:
-                    now = self._monotonic()
+                    now = time.monotonic()
                     if now >= deadline:
                         raise TryAgain(
                             f"{self._provider} is asked by {self._limit:.0f} at once, and no turn came in time",
@@ -232,7 +229,7 @@ class Gate:
         finally:
             self._changed.acquire()
             self._is_looking = False
-            self._next_look = self._monotonic() + self._rng.uniform(*_POLL_SECONDS)
+            self._next_look = time.monotonic() + self._rng.uniform(*_POLL_SECONDS)
         self._limit, self._held = share.limit, share.held
         self._changed.notify_all()
         if (self._held or self._under_way) and not self._is_kept:

@@ -91,7 +91,6 @@ class Container(AbstractContextManager["Container"]):
 
     spec: ContainerSpec
     perform: Perform
-    clock: Callable[[], float] = time.monotonic
     _running: "_Pipe | None" = field(default=None, init=False)
 
     def __exit__(self, *_: object) -> None:
@@ -104,7 +103,7 @@ class Container(AbstractContextManager["Container"]):
         """Run code and make its calls; return what it prints. Raises `CodeError` if the code raises, is too slow, or
         breaks the container. Its variables are lost then, and the next code gets a new container.
         """
-        ends = self.clock() + deadline_seconds
+        ends = time.monotonic() + deadline_seconds
         if self._running is None:
             self._running = _Pipe(self.spec.with_name())
         try:
@@ -120,7 +119,7 @@ class Container(AbstractContextManager["Container"]):
 
     def _exchange(self, pipe: "_Pipe", code: str, ends: float) -> Mapping[str, object]:
         def left_seconds() -> float:
-            return ends - self.clock()
+            return ends - time.monotonic()
 
         pipe.send({"code": code}, left_seconds)
         while True:

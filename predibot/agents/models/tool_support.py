@@ -38,9 +38,7 @@ class ToolProbe:
     _asking: WeakKeyDictionary[ChatModel, threading.Lock] = field(default_factory=WeakKeyDictionary, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    def why_no_tools(
-        self, model: ChatModel, *, ask: ChatModel | None = None, deadline_seconds: float = PROBE_SECONDS
-    ) -> str:
+    def why_no_tools(self, model: ChatModel, *, ask: ChatModel | None = None) -> str:
         """Return in the provider's words that a model calls no tools; empty if it does, or may.
 
         The model is first asked to call a tool, then forced by name, and then by `required`, because llama.cpp ignores
@@ -53,17 +51,17 @@ class ToolProbe:
         with asking:
             known = self._known.get(model)
             if known is None:
-                known = self._known[model] = _probe(ask or model, deadline_seconds)
+                known = self._known[model] = _probe(ask or model)
             return known
 
 
-def _probe(model: ChatModel, deadline_seconds: float) -> str:
+def _probe(model: ChatModel) -> str:
     text = ""
     # After an ignored name, the second forced call is made by `required`.
     for forced in (None, _PING.name, _PING.name):
         request = ChatRequest(_MESSAGES, (_PING,), forced, max_output_tokens=_MAX_TOKENS)
         try:
-            reply = model.chat(request, deadline_seconds=deadline_seconds)
+            reply = model.chat(request, deadline_seconds=PROBE_SECONDS)
         except ModelRefused as error:
             if _NO_TOOLS.search(str(error)):
                 return str(error)

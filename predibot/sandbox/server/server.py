@@ -178,34 +178,32 @@ class SandboxServer(SandboxAddresses):
 
     def _answer(self, path: str, query: dict[str, Any], body: bytes | None, token: str) -> HttpReply:
         now = self.now
+        minute, seconds = minute_of(now), int(now.timestamp())
         dialect, _, rest = path.lstrip("/").partition("/")
         if dialect == "v1":
             # No lock: a forecaster reads its conversation only.
             self._stopped.wait(self._options.thinking_seconds)
-            informed = partial(self._insider_chances, minute=minute_of(now))
-            answer = partial(answer_chat, f"/{rest}", now_seconds=int(now.timestamp()), informed=informed)
+            informed = partial(self._insider_chances, minute=minute)
+            answer = partial(answer_chat, f"/{rest}", now_seconds=seconds, informed=informed)
             return self._options.manners.handle(body, answer)
         if self._site is not None and body is None:
             reply = self._site(f"{path}?{urlencode(query, doseq=True)}")
             if reply.status != HTTPStatus.NOT_FOUND:
                 return reply
+        hosts: dict[str, Callable[[], HttpReply]] = {
+            "search": lambda: answer_search(self._index, self.world, query, minute=minute, base_url=self.search_url),
+            "news": lambda: answer_news(self.world, rest, minute=minute),
+            "tiingo": lambda: answer_tiingo(self._stock_prices, rest, query, token=token, minute=minute),
+            "query": lambda: answer_alpha_vantage(self._stock_prices, query, minute=minute),
+            "gamma": lambda: answer_gamma(self._snapshot(minute), f"/{rest}", query),
+            "mana": lambda: answer_mana(self._snapshot(minute), rest, query),
+            "clob": lambda: answer_clob(self._snapshot(minute), f"/{rest}", query, body=body, now_seconds=seconds),
+        }
+        # Only the order books are asked for with a body.
+        if dialect not in hosts or (body is not None and dialect != "clob"):
+            return error_reply(404, "not found")
         with self._lock:
-            if dialect == "search" and body is None:
-                return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self.search_url)
-            if dialect == "news" and body is None:
-                return answer_news(self.world, rest, minute=minute_of(now))
-            if dialect == "tiingo" and body is None:
-                return answer_tiingo(self._stock_prices, rest, query, token=token, minute=minute_of(now))
-            if dialect == "query" and body is None:
-                return answer_alpha_vantage(self._stock_prices, query, minute=minute_of(now))
-            snapshot = self._snapshot(minute_of(now))
-            if dialect == "gamma" and body is None:
-                return answer_gamma(snapshot, f"/{rest}", query)
-            if dialect == "mana" and body is None:
-                return answer_mana(snapshot, rest, query)
-            if dialect == "clob":
-                return answer_clob(snapshot, f"/{rest}", query, body=body, now_seconds=int(now.timestamp()))
-        return error_reply(404, "not found")
+            return hosts[dialect]()
 
     def _insider_chances(self, market_id: str, *, minute: int) -> Sequence[float] | None:
         """Return the chance of each outcome of a market, or of YES alone, as insiders know it at a minute. What nobody

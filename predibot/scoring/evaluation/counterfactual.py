@@ -81,9 +81,7 @@ def _beside(
     ]
 
 
-def delay_record(
-    record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GAP_SECONDS
-) -> tuple[TrackRecord, Ints]:
+def delay_record(record: TrackRecord, days: float) -> tuple[TrackRecord, Ints]:
     """Return the record of what could have been carried out some days later, (k decisions), and their rows, (k,).
 
     The same dollars are bet on the same sides, at the price of that later instant, and held for as long as before. A
@@ -98,7 +96,7 @@ def delay_record(
     if not 0.0 < days < np.inf:
         raise ValueError(f"a delay is {days!r} days; it must be above zero")
     late = record.decided_at + days * DAY_SECONDS
-    price = _prices_then(record, late[record.bet_decision], max_gap_seconds)
+    price = _prices_then(record, late[record.bet_decision])
     staked = record.bet_usd != 0.0
     cost = np.where(record.bet_usd > 0.0, price, 1.0 - price)
     hindered = staked & ~((cost >= MIN_SIDE_PRICE) & (cost < 1.0))
@@ -112,12 +110,12 @@ def delay_record(
     )
 
 
-def _prices_then(record: TrackRecord, at: Floats, gap: float) -> Floats:
+def _prices_then(record: TrackRecord, at: Floats) -> Floats:
     """Return the price of each bet's market at a later instant, (n_b,); NaN once it is settled."""
     rows = np.flatnonzero((at <= record.as_of) & ~(record.settled_at[record.bet_market] <= at))
     price = np.full(at.shape, np.nan)
     after = record.decided_at[record.bet_decision[rows]]
-    price[rows] = observed_prices(record, record.bet_market[rows], at[rows], after, gap)
+    price[rows] = observed_prices(record, record.bet_market[rows], at[rows], after, MAX_GAP_SECONDS)
     return price
 
 

@@ -1,6 +1,6 @@
 """References: forecasters made from a table, to compare its own with: the market, and pools of all."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -88,12 +88,6 @@ class _Groups:
     """The start of each question, (q,)."""
     sizes: Ints
 
-    def of_at_most(self, cells: int) -> Iterator[slice]:
-        """Yield runs of questions whose matrix, as wide as the largest of all, has at most so many cells."""
-        step = max(cells // int(self.sizes.max()), 1)
-        for start in range(0, self.sizes.size, step):
-            yield slice(start, start + step)
-
 
 def _groups(question: Ints) -> _Groups:
     order = np.argsort(question, kind="stable")
@@ -116,8 +110,10 @@ def _one_each(forecasts: Forecasts, groups: _Groups) -> Forecasts:
 
 def _pool(groups: _Groups, probability: Floats, method: PoolingMethod, extremize: float) -> Floats:
     parts = []
-    for run in groups.of_at_most(_CELLS_AT_ONCE):
-        starts, sizes = groups.starts[run], groups.sizes[run]
+    # The matrix of some questions, as wide as the largest of all, has at most so many cells.
+    step = max(_CELLS_AT_ONCE // int(groups.sizes.max()), 1)
+    for first in range(0, groups.sizes.size, step):
+        starts, sizes = groups.starts[first : first + step], groups.sizes[first : first + step]
         # Forecasters are interchangeable, so a matrix is as wide as the most answers to a question.
         place = np.arange(sizes.max())
         rows = np.minimum(starts[:, np.newaxis] + place, groups.order.size - 1)

@@ -59,10 +59,8 @@ def longest_overlap(spans: Sequence[tuple[datetime, datetime]]) -> int:
 
 
 @within_floats
-def overlap_interval(
-    returns: ArrayLike, overlap: int, *, implied: float = 0.0, confidence: float = CONFIDENCE
-) -> OverlapInterval:
-    """Return the interval of a mean return over cohorts that overlap.
+def overlap_interval(returns: ArrayLike, overlap: int, *, implied: float = 0.0) -> OverlapInterval:
+    """Return the 95 % interval of a mean return over cohorts that overlap.
 
     With n cohorts, B = max(1, floor(n / (2 L))) and
     w_j = sqrt(2 / n) * sum over c = 1..n of x_c cos(pi j (c - .5) / n), the standard
@@ -75,7 +73,6 @@ def overlap_interval(
         returns: One bot's returns on its stakes, in order of the cohorts' starts, shape (n,), each at least -1.
         overlap: L, from `longest_overlap`; at least 1.
         implied: The standard deviation of the mean that prices imply, zero or more.
-        confidence: Above 0 and below 1.
 
     Raises:
         ValueError: If there is no return, or an argument is out of range.
@@ -92,15 +89,13 @@ def overlap_interval(
         raise ValueError(f"overlap is {overlap!r}; give how many cohorts overlap, at least 1")
     if not 0.0 <= scalar("implied", implied) < math.inf:
         raise ValueError(f"implied is {implied!r}; it must be zero or more")
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence is {confidence!r}; it must be above 0 and below 1")
     n, mean = x.size, float(x.mean())
     waves = max(1, n // (2 * overlap))
     is_alike = float(np.ptp(x)) <= _ROUNDING * max(1.0, float(np.abs(x).max()))
     if n < 2 or (is_alike and implied <= _ROUNDING):
         return OverlapInterval(mean, None, None, n, overlap, waves)
     error = max(math.sqrt(float(np.mean(_waves(x, waves) ** 2)) / n), float(x.std(ddof=1)) / math.sqrt(n))
-    probability = (1.0 + confidence) / 2.0
+    probability = (1.0 + CONFIDENCE) / 2.0
     reach = max(t_quantile(probability, waves) * error, t_quantile(probability, n - 1) * implied)
     return OverlapInterval(mean, max(LOWEST_RETURN, mean - reach), mean + reach, n, overlap, waves)
 

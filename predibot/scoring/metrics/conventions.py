@@ -25,9 +25,9 @@ class Convention:
     """One return for all decisions of a date together, or for each alone."""
     ddof: int
     """Deviations divide by n - ddof."""
-    risk_free_rate: float
+    risk_free_rate: float = 0.0
     """The annual return without risk, for money on prediction markets."""
-    stock_risk_free_rate: float | None
+    stock_risk_free_rate: float | None = None
     """The same for money on stocks; None where none is stated."""
     days_per_year: float | None = None
     """Divided by a horizon in days this gives its periods a year; None if only the listed have any."""
@@ -94,7 +94,6 @@ _PREDIBOT = Convention(
     source="The project's scoring contract.",
     returns_per="date",
     ddof=1,
-    risk_free_rate=0.0,
     stock_risk_free_rate=0.0,
     days_per_year=365.0,
 )
@@ -108,8 +107,6 @@ _PREDIBENCH = Convention(
     ),
     returns_per="decision",
     ddof=1,
-    risk_free_rate=0.0,
-    stock_risk_free_rate=None,
     periods_by_horizon_days={1.0: 252.0, 2.0: 156.0, 7.0: 52.0},
 )
 
@@ -122,7 +119,6 @@ _LIVETRADEBENCH = Convention(
     ),
     returns_per="date",
     ddof=0,
-    risk_free_rate=0.0,
     stock_risk_free_rate=0.04,
     periods_by_horizon_days={1.0: 252.0},
 )
@@ -137,8 +133,6 @@ _LIVETRADEBENCH_PAPER = Convention(
     ),
     returns_per="date",
     ddof=1,
-    risk_free_rate=0.0,
-    stock_risk_free_rate=None,
     periods_by_horizon_days={1.0: 1.0},
     first_win=2,
 )

@@ -229,15 +229,8 @@ class Polymarket(LiveVenue):
         return ResolutionPage(found, tuple(skipped))
 
     def _read_pages(self, what: Literal["events", "markets"], order: str) -> Iterator[tuple[list[object], bool]]:
-        # Without `closed` the venue returns closed events.
-        return pages(
-            self._client,
-            f"{self._gamma_url}/{what}/keyset",
-            field=what,
-            order=order,
-            params=[("closed", "false")],
-            deadline_seconds=self._list_deadline_seconds,
-        )
+        url, seconds = f"{self._gamma_url}/{what}/keyset", self._list_deadline_seconds
+        return pages(self._client, url, field=what, order=order, deadline_seconds=seconds)
 
     def _check_end(self, number: int, payloads: Sequence[object], *, complete: bool) -> None:
         if self.live and complete and number == 0 and len(payloads) == PAGE_SIZE:

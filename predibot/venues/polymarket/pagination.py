@@ -1,7 +1,7 @@
 """Keyset lists of Gamma: reads one page by page, and notices when it breaks its contract."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.venues import fields
@@ -21,7 +21,6 @@ def pages(
     *,
     field: str,
     order: str,
-    params: Sequence[tuple[str, str]],
     deadline_seconds: float,
 ) -> Iterator[tuple[list[object], bool]]:
     """Yield the objects of each page in `field`, and whether it is the last; a short page is not the end.
@@ -31,7 +30,8 @@ def pages(
     and `VenueChanged` if a page breaks the contract.
     """
     first_ids, cursors, ids = set[str](), set[str](), set[str]()
-    fixed = [*params, ("order", order), ("ascending", "false"), ("limit", str(PAGE_SIZE))]
+    # Without `closed` the venue returns closed events.
+    fixed = [("closed", "false"), ("order", order), ("ascending", "false"), ("limit", str(PAGE_SIZE))]
     cursor: object = None
     until = client.until(deadline_seconds)
     for number in range(MAX_PAGES):
