@@ -6,6 +6,7 @@ from typing import Any
 from jinja2 import Environment
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.util import LRUCache
 
 _COMPILED: LRUCache[Any, Any] = LRUCache(5_000)
@@ -18,6 +19,17 @@ def share_compiled_sql() -> None:
     equal.__eq__ = lambda self, other: isinstance(other, DefaultDialect) and _of(self) == _of(other)
     equal.__hash__ = lambda self: hash(_of(self))
     event.listen(Engine, "engine_connect", _share)
+    # A ledger that is made new compiles some sixty statements, which tables and indexes keep nowhere.
+    ddl: Any = ExecutableDDLElement
+    compile_ddl = ddl.compile
+
+    def share(self: Any, *args: Any, dialect: Any = None, **terms: Any) -> Any:
+        if not isinstance(self, CreateTable | CreateIndex) or args or terms.get("schema_translate_map"):
+            return compile_ddl(self, *args, dialect=dialect, **terms)
+        key = (type(self), self.element, self.if_not_exists, dialect)
+        return _COMPILED.get(key) or _COMPILED.setdefault(key, compile_ddl(self, dialect=dialect, **terms))
+
+    ddl.compile = share
 
 
 def share_compiled_templates() -> None:
