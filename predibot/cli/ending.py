@@ -122,12 +122,20 @@ def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
             _print_error("Terminated" if terminated else "Interrupted", said, code)
         return code
     except Exception as error:
+        if isinstance(error, UnicodeEncodeError) and (word := next(filter(_is_no_text, arguments), None)):
+            said = f"{word!r} is no text in UTF-8; a file may be named so, but nothing in a ledger is."
+            return _report_error("UsageError", said, MISUSE, as_json=as_json)
         # A mistake of ours: stdout gets its one document all the same, and the traceback goes on to stderr.
         sys.excepthook = _print_traceback
         if as_json:
             said = environment_secrets().mask(f"a mistake of predibot's own: {mask_passwords(str(error))}")
             _print_error(type(error).__name__, said, FAILED)
         raise
+
+
+def _is_no_text(word: str) -> bool:
+    # Python stands half a surrogate pair for each byte that it could not read.
+    return word.encode(errors="replace").decode() != word
 
 
 def code_of_decisions(statuses: "Mapping[Status, int]", *, undecided: int = 0) -> int:

@@ -93,6 +93,10 @@ DECIDED = [
     ("export --format parquet", 2, "--format parquet is for files; name a FOLDER for them"),
     ("export --table bet", 2, "no table 'bet'. Did you mean 'bets'?"),
     ("decide --rerun-traces nothing", 1, "no run holds the key 'nothing'"),
+    *(
+        (f"{command} \udce4", 2, r"'\udce4' is no text in UTF-8")
+        for command in ("account", "trace", "decide --replay-traces")
+    ),
 ]
 
 
