@@ -14,9 +14,8 @@ def lazily(
     package: str, *, renamed: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that imports its names under `if TYPE_CHECKING`. The imports
-    written for the type checker are parsed here, so that each name's module is written once. A package without
-    `__all__` exports the names that it imports as themselves. A name in `renamed` is taken for its new one, with a
-    DeprecationWarning.
+    written for the type checker are parsed here, so that each name's module is written once. The package exports the
+    names that it imports as themselves. A name in `renamed` is taken for its new one, with a DeprecationWarning.
     """
     module = sys.modules[package]
 
@@ -37,7 +36,7 @@ def lazily(
 
 
 def exported_names(package: str) -> list[str]:
-    """Return the names that a package without `__all__` imports as themselves, sorted."""
+    """Return the names that a package imports as themselves, sorted."""
     return sorted(alias.name for _, alias in _imports(package) if alias.asname == alias.name)
 
 
