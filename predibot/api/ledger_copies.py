@@ -51,7 +51,8 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
 def restore(caller: Caller, *, backup: Path, ledger: str) -> CopyReport:
     """Copy a backup into an empty ledger; raise `UsageError` if the ledger has rows."""
     if not backup.is_file():
-        raise UsageError(f"there is no backup {backup}. Name a file that `predibot ledger backup FOLDER` wrote")
+        wrote = "`predibot ledger backup FILE --ledger OTHER` wrote"
+        raise UsageError(f"there is no backup {backup}. Name a file that {wrote}")
     with Store.open_to_read(sqlite_address(backup)) as kept:
         kept.require_whole()
     report = copy(caller, source=sqlite_address(backup), target=ledger)

@@ -92,7 +92,7 @@ def _file_states(file: Path) -> dict[str, tuple[int, ...]]:
 def _error(file: Path, why: str) -> LedgerUnusable:
     return LedgerUnusable(
         f"the ledger {file} lies where SQLite cannot write the files through which it reads, and {why}. Make the file "
-        "and its folder writable, or read a backup (`predibot ledger backup FOLDER`), which needs no such files"
+        "and its folder writable, or read a backup (`predibot ledger backup FILE`), which needs no such files"
     )
 
 

@@ -164,6 +164,7 @@ def test_no_backup_replaces_a_file(predibot: Predibot, place: Place, decided: Pl
     assert (tmp_path / "old.db").read_text() == "precious"
     said = predibot("ledger", "restore", "no.db", "--ledger", place("sqlite"))
     assert (said.code, "there is no backup no.db" in said.err) == (1, True)
+    assert "predibot ledger backup FILE --ledger OTHER` wrote." in said.err
 
 
 def test_what_is_missing_beside_a_ledger_is_named_and_the_rest_is_copied(

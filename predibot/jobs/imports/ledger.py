@@ -34,6 +34,7 @@ MAX_UNPACKED_BYTES = 8 * 2**30
 _LONGEST_SECONDS = 86_400.0
 """For reading and storing one table."""
 _TOO_MANY = f"it holds more than {MAX_ROW_VALUES:,} values"
+_NAME_ONE = "Name a folder that `predibot export FOLDER --ledger OTHER` wrote"
 _NO_TEXTS = "its texts are single lines: line breaks and characters that cannot be seen do not come back from CSV"
 
 
@@ -67,7 +68,7 @@ def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> 
     except RowError as error:
         raise UsageError(f"nothing is imported: {error}. Export again, or fix the row") from None
     except OSError as error:
-        raise UsageError(f"{export} cannot be read: {error.strerror}. Name a folder that `export` wrote") from None
+        raise UsageError(f"{export} cannot be read: {error.strerror}. {_NAME_ONE}") from None
     finally:
         csv.field_size_limit(longest)
 
@@ -109,7 +110,7 @@ def _find_format(folder: Path) -> Format:
                 f"{folder} has no {', '.join(f'{table}.{kind}' for table in missing)}. "
                 "Export all tables into an empty folder, with this predibot"
             )
-    raise UsageError(f"{folder} holds no export. Name a folder that `predibot export FOLDER` wrote")
+    raise UsageError(f"{folder} holds no export. {_NAME_ONE}")
 
 
 def _table_name(row: ExportRow) -> str:
