@@ -15,7 +15,7 @@ from predibot.scoring.records.part import EVERYTHING, Part
 def beliefs_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> LabelledBeliefs:
     """Return the beliefs of a ledger at a part's venue and instant, asking no venue."""
     there = locate(store, part, clock)
-    with store.read() as connection, store.blame_rows():
+    with store.read() as connection, store.blame_all_rows():
         return beliefs_of_ledger(connection, there.venue_name, there.as_of)
 
 

@@ -25,7 +25,7 @@ from predibot.scoring.skill import PLACEBO_DAYS, Skill, skill_of
 def skill_in_ledger(store: Store, part: Part, caller: Caller, uncertainty: Uncertainty) -> Skill:
     """Return what the settled forecasts of a part would have scored; baselines are left out, no venue is asked."""
     there = locate(store, part, caller.clock)
-    with store.read() as connection:
+    with store.read() as connection, store.blame_all_rows():
         record = track_record(connection, there.venue_name, there.as_of, there.part)
         rows = np.sort(list(market_rows(connection, there.venue_name).values()))
         pools = names_of_pools(connection, record.bots)
@@ -65,7 +65,7 @@ def compare_prompts(
     the same.
     """
     there = locate(store, part, caller.clock)
-    with store.read() as connection:
+    with store.read() as connection, store.blame_all_rows():
         prompts = pairs_by_prompt(connection, there.venue_name, there.part)
         record = track_record(connection, there.venue_name, there.as_of, there.part)
     found: list[tuple[PromptPair, Pair]] = []

@@ -16,7 +16,6 @@ from sqlalchemy import Row
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.domain.replicates import joined_bots, split_replicate
-from predibot.errors import LedgerUnusable, describe_error
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
 from predibot.ledger.cache import cache_of
@@ -25,7 +24,6 @@ from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.event_facts import of_category
 from predibot.ledger.read.row_filter import by_recipe_and_bots, runs_in
 from predibot.ledger.read.scoring_arrays import track_record
-from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import (
     count_by_game,
@@ -79,20 +77,16 @@ def evaluate(
         )
         if cache is not None and (known := _read_cached(cache.text(cache_key))) is not None:
             return known
-        try:
-            with store.blame_rows():
-                join = None
-                if question.clusters == "related":
-                    # Imported here: it loads much, and few evaluations need it.
-                    from predibot.jobs.relatedness.beliefs import cluster_ledger_events
+        with store.blame_all_rows():
+            join = None
+            if question.clusters == "related":
+                # Imported here: it loads much, and few evaluations need it.
+                from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 
-                    join = cluster_ledger_events(connection, venue_name, as_of)
-                record = track_record(connection, venue_name, as_of, part, join=join)
-                kept = account_records(connection, venue_name, as_of, part)
-                cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)
-        except ROW_ERRORS as error:
-            # Each row may be valid by itself and contradict others.
-            raise _foreign_rows_error(store, error) from error
+                join = cluster_ledger_events(connection, venue_name, as_of)
+            record = track_record(connection, venue_name, as_of, part, join=join)
+            kept = account_records(connection, venue_name, as_of, part)
+            cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)
         chosen = [*runs_in(connection, part), *of_category(connection, venue_name, as_of, part)]
         own = [*chosen, *by_recipe_and_bots(part)]
         imported = sum(count_by_game(connection, venue_name, as_of, is_imported(), *chosen).values())
@@ -116,7 +110,7 @@ def evaluate(
             found = _with_accounts(found, kept, cohorts, question)
     except ValueError as error:
         # For example numbers so far apart that their sum overflows.
-        raise _foreign_rows_error(store, error) from error
+        raise store.contradiction(error) from error
     played = {*cut, *(each.game for each in kept)} | {each.game for each in cohorts}
     unscored = {game: n for game, n in unscored.items() if game not in played}
     notes = _notes(imported, late, cut, unscored)
@@ -240,14 +234,6 @@ def _read_cached(text: str | None) -> Evaluation | None:
     except (ValueError, TypeError, RecursionError, OverflowError, MemoryError) as error:
         _log.warning("what was kept of an evaluation cannot be read (%s); it is made again", error)
         return None
-
-
-def _foreign_rows_error(store: Store, error: Exception) -> LedgerUnusable:
-    reason = " ".join(describe_error(error).split())[:200]
-    return LedgerUnusable(
-        f"the ledger {store.address} holds what predibot does not write: {reason}. Put a copy in its place, or name "
-        "another --ledger"
-    )
 
 
 def evaluate_stored(store: Store, part: Part, question: Question | None = None, *, clock: Clock) -> Evaluation:

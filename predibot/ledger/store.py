@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from predibot.errors import LedgerUnusable, UsageError
+from predibot.errors import LedgerUnusable, UsageError, describe_error
 from predibot.ledger.database_errors import explain_error, first_line, is_away, needs_files_beside
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
@@ -260,6 +260,23 @@ class Store:
         except (*ROW_ERRORS, SQLAlchemyError) as error:
             self._raise_for_foreign_row(error)
             raise
+
+    @contextmanager
+    def blame_all_rows(self) -> Iterator[None]:
+        """As `blame_rows`, for what only reads: rows that are valid one by one may contradict each other."""
+        try:
+            with self.blame_rows():
+                yield
+        except ROW_ERRORS as error:
+            raise self.contradiction(error) from error
+
+    def contradiction(self, error: Exception) -> LedgerUnusable:
+        """Return the error that says that rows contradict each other."""
+        reason = " ".join(describe_error(error).split())[:200]
+        return LedgerUnusable(
+            f"the ledger {self.address} holds what predibot does not write: {reason}. Put a copy in its place, or name "
+            "another --ledger"
+        )
 
     def _raise_for_foreign_row(self, error: Exception) -> None:
         """Raise `LedgerUnusable` from the error if predibot did not write some row; else it is a bug of predibot."""

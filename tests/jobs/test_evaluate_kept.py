@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -18,9 +18,14 @@ import numpy as np
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
+from predibot.api.relate import beliefs_in_ledger
+from predibot.api.skill import compare_prompts, skill_in_ledger
+from predibot.config import Settings
 from predibot.domain.event import Tag
 from predibot.errors import LedgerUnusable
+from predibot.jobs.caller import Caller
 from predibot.jobs.evaluate import evaluate, evaluation_from_text, evaluation_to_text
+from predibot.jobs.histories.event import event_history
 from predibot.jobs.histories.snapshot import take_snapshot
 from predibot.ledger import cache
 from predibot.ledger.store import Store
@@ -29,6 +34,7 @@ from predibot.reports.document import Document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.records.part import EVERYTHING
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, finished_with, observe, settle
 from tests.ledger.databases import Postgres, opened_copy
 from tests.soaks import ONE_DATABASE
@@ -468,3 +474,22 @@ def test_a_file_whose_maker_left_out_our_constraints_is_one_sentence(
         document(ledger)
     with pytest.raises(LedgerUnusable, match=said):
         take_snapshot(ledger, ("evidence",), clock=lambda: NOW + 9 * DAY)
+
+
+@IN_A_FILE
+def test_rows_that_contradict_each_other_are_one_sentence_to_all_who_only_read(ledger: Store, address: str) -> None:
+    with ledger.read() as connection:
+        event_id = connection.execute(text("SELECT event_id FROM events")).scalars().first()
+    run_sql(address, "UPDATE markets SET market_id = 'other' || id")
+    clock = partial(lambda at: at, NOW + 9 * DAY)
+    caller = Caller(Settings, clock, print, lambda: nullcontext(lambda _: None))
+    readers: tuple[Callable[[], object], ...] = (
+        lambda: document(ledger),
+        lambda: skill_in_ledger(ledger, EVERYTHING, caller, Uncertainty()),
+        lambda: compare_prompts(ledger, EVERYTHING, caller, Uncertainty()),
+        lambda: beliefs_in_ledger(ledger, clock=clock),
+        lambda: event_history(ledger, str(event_id), clock=clock),
+    )
+    for read in readers:
+        with pytest.raises(LedgerUnusable, match=r"holds what predibot does not write: KeyError: .* Put a copy in its"):
+            read()

@@ -80,7 +80,7 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
     """
     there = locate(store, part, clock)
     part, at = there.part, there.as_of
-    with store.read() as connection, store.blame_rows():
+    with store.read() as connection, store.blame_all_rows():
         listed = list_markets(connection, there.venue_name)
         known = {market.event_id for market in listed}
         if event_id not in known and event_id.isascii() and event_id.isdigit():
