@@ -65,7 +65,8 @@ def tearsheet(history: BotHistory) -> str:
         *_pictures(tuple(picture for _, picture in bot_pictures(history))),
         *_tables(tuple(bot_grids(history))),
         # Accounts have their best and worst slots among the tables.
-        *(_best_and_worst(history) if history.scored else ()),
+        *(_decisions("Best decisions", "No bet gained money.", history.best) if history.scored else ()),
+        *(_decisions("Worst decisions", "No bet lost money.", history.worst) if history.scored else ()),
         f'<p class="small">Made by predibot from what its ledger held as of {figures.instant(history.as_of)}. '
         "A dash is a number that is missing, never zero.</p>",
     ]
@@ -129,11 +130,6 @@ def _tables(grids: Sequence[Table]) -> Iterator[str]:
         yield "</tbody></table></div>"
         for line in (*grid.below, *grid.legend_lines()):
             yield f'<p class="small">{_text(line)}</p>'
-
-
-def _best_and_worst(history: BotHistory) -> Iterator[str]:
-    yield from _decisions("Best decisions", "No bet gained money.", history.best)
-    yield from _decisions("Worst decisions", "No bet lost money.", history.worst)
 
 
 def _decisions(title: str, none: str, decisions: Sequence[WorstDecision]) -> Iterator[str]:

@@ -160,12 +160,9 @@ def _print_head(console: Console, found: CohortStatement) -> None:
 def _members_grid(found: CohortStatement) -> Table:
     least = found.cohort.rules.least_cash_usd
     can = f"cannot bet: less than {figures.money_sign()}{least:g} of cash; bankrupt: neither cash nor positions"
+    accounts, decided = found.cohort.accounts, found.decided
     rows = [
-        {
-            "member": member,
-            "own": found.cohort.accounts.get(member.bot_id),
-            "decided": found.decided.get(member.bot_id, ()),
-        }
+        {"member": member, "own": accounts.get(member.bot_id), "decided": decided.get(member.bot_id, ())}
         for member in found.cohort.members
     ]
     return table_of("Members", (*_MEMBERS, Column("can", "", _standing_word, 0, kind="key").means(can)), rows)
@@ -212,14 +209,10 @@ def _cost_usd(decided: Sequence[Row[Any]]) -> float | None:
 
 def _failure_lines(found: CohortStatement) -> Iterator[str]:
     for member in found.cohort.members:
-        decided = found.decided.get(member.bot_id)
-        if not decided:
-            continue
-        last = decided[-1]
-        status = counted_status(last.status, last.reason_kind)
-        if status != "recorded":
-            text = plain(last.message or BY_SYSTEM, _MESSAGE_CELLS)
-            yield f"{plain(member.bot_id)} {status} at {figures.instant(last.decided_at)}: {text}"
+        for last in found.decided.get(member.bot_id, ())[-1:]:
+            if (status := counted_status(last.status, last.reason_kind)) != "recorded":
+                text = plain(last.message or BY_SYSTEM, _MESSAGE_CELLS)
+                yield f"{plain(member.bot_id)} {status} at {figures.instant(last.decided_at)}: {text}"
 
 
 def _profit(line: PositionLine) -> str:

@@ -10,7 +10,7 @@ from predibot.jobs.receipts import Difference, Proof, VerifiedRun
 from predibot.ledger.care.verification import LedgerVerification
 from predibot.reports import figures
 from predibot.reports.document import Document, document
-from predibot.reports.terminal.terminal import print_line, print_notes
+from predibot.reports.terminal.terminal import print_line, print_lines, print_notes
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.decide import RECEIPT
 
@@ -57,8 +57,8 @@ def print_verification(
 def _print_ledger(console: Console, ledger: LedgerVerification) -> None:
     if ledger.holds and ledger.receipts:
         last = ledger.receipts[-1]
-        print_line(console, f"ledger: {figures.things(ledger.rows, 'row')} as in receipts 1 to {last.number}")
-        print_line(console, f"  root {last.root}")
+        rows = figures.things(ledger.rows, "row")
+        print_lines(console, (f"ledger: {rows} as in receipts 1 to {last.number}", f"  root {last.root}"))
     elif not ledger.holds:
         print_line(console, "ledger: does not hold")
     first = ledger.differences[:1]
@@ -68,8 +68,7 @@ def _print_ledger(console: Console, ledger: LedgerVerification) -> None:
 
 
 def _print_wrong(console: Console, found: VerifiedRun | LedgerVerification, noun: str, first: Sequence[str]) -> None:
-    for line in (*first, *map(plain, found.problems)):
-        print_line(console, f"  {line}")
+    print_lines(console, (f"  {line}" for line in (*first, *map(plain, found.problems))))
     if more := len(found.differences[1:]):
         print_line(console, f"  {figures.things(more, noun)} more; --json names them")
     print_notes(console, found.notes)
@@ -111,13 +110,9 @@ def receipts_document(
 
 def print_proof(console: Console, proof: Proof) -> None:
     """Print what somebody needs to check a proof."""
-    place = f"leaf {proof.index} of {proof.size}"
-    print_line(console, f"{plain(proof.run)}: {place}, receipt {proof.receipt}")
-    print_line(console, f"root {proof.root}")
-    print_line(console, f"leaf {proof.leaf_sha256}")
-    for each in proof.path:
-        print_line(console, f"path {each}")
-    print_line(console, "what the leaf is the hash of: --json")
+    head = f"{plain(proof.run)}: leaf {proof.index} of {proof.size}, receipt {proof.receipt}"
+    print_lines(console, (head, f"root {proof.root}", f"leaf {proof.leaf_sha256}"))
+    print_lines(console, (*(f"path {each}" for each in proof.path), "what the leaf is the hash of: --json"))
 
 
 def _ledger_document(ledger: LedgerVerification) -> Document:
@@ -125,7 +120,7 @@ def _ledger_document(ledger: LedgerVerification) -> Document:
     return {
         **document(ledger, "holds rows"),
         "receipts": len(ledger.receipts),
-        "root": last.root if last is not None else None,
+        "root": last and last.root,
         **document(ledger, "differences problems notes"),
     }
 

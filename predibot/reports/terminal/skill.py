@@ -60,8 +60,8 @@ def skill_lines(found: Skill) -> Iterator[str]:
     elif found.helps is False:
         yield f"Nothing helps: no try beats the price once {tries} are counted. Nearest: {who}."
     else:
-        least = best.detectable
-        shown = "" if least is None else f", and a true difference below {_magnitude(least)} may be missed"
+        least = figures.thousandths(best.detectable).removeprefix("+")
+        shown = "" if best.detectable is None else f", and a true difference below {least} may be missed"
         few = f"{figures.things(best.events, 'event')} {'is' if best.events == 1 else 'are'}"
         yield f"No verdict: {few} fewer than {VERDICT_EVENTS:,}{shown}."
         yield (f"The surest gain of {tries}: {who}." if best.difference < 0.0 else f"None of {tries} is ahead.")
@@ -77,10 +77,6 @@ def skill_lines(found: Skill) -> Iterator[str]:
 
 def _by(each: SkillTry) -> str:
     return f"{figures.thousandths(each.difference)} (95% {figures.thousandths_interval(each.low, each.high)})"
-
-
-def _magnitude(value: float) -> str:
-    return figures.thousandths(value).removeprefix("+")
 
 
 def print_skill(console: Console, found: Skill, *, every_row: bool) -> None:

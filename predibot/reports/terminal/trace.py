@@ -228,10 +228,8 @@ def texts_of_step(step: steps.Step) -> Iterator[tuple[str, str]]:
 
 
 def _lines(text: str, *, full: bool) -> Iterator[str]:
-    if not text:
-        return
-    if not full:
+    if full:
+        # `splitlines` splits at line ends of Unicode too, so nothing left in a line moves the cursor.
+        yield from (plain(line) for line in text.splitlines() if line.strip())
+    elif text:
         yield plain(text, _SHORT_CELLS)
-        return
-    # `splitlines` splits at line ends of Unicode too, so nothing left in a line moves the cursor.
-    yield from (plain(line) for line in text.splitlines() if line.strip())

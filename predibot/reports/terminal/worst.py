@@ -34,11 +34,9 @@ def circumstances(each: WorstDecision) -> str:
     """Return instant, price, forecast, bet and outcome of a decision."""
     loss = each.loss
     side = "YES" if loss.bet_usd > 0.0 else "NO"
-    outcome = figures.probability(loss.later_price_yes)
-    if loss.paid:
-        outcome = {1.0: "YES", 0.0: "NO"}.get(loss.later_price_yes, f"paid {outcome}")
-    else:
-        outcome = f"open at {outcome}"
+    price = figures.probability(loss.later_price_yes)
+    paid = {1.0: "YES", 0.0: "NO"}.get(loss.later_price_yes, f"paid {price}")
+    outcome = paid if loss.paid else f"open at {price}"
     return (
         f"{figures.instant(each.decided_at)} price {figures.probability(loss.price_yes)}, "
         f"forecast {figures.probability(loss.probability)}, {figures.usd(abs(loss.bet_usd))} on {side}, "

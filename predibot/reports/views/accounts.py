@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number, under
-from predibot.reports.table import value_of
+from predibot.reports.table import ends, value_of
 from predibot.scoring.accounts.board import AccountBoard
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.rolling_delay import DELAYS
-from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.inference.overlap import ENOUGH_TO_RANK
 
 _MOST_NAMED = 3
@@ -118,7 +117,11 @@ def conclusions(board: AccountBoard) -> Iterator[str]:
     if "baseline" not in standings.values() or all(standing == "baseline" for standing in standings.values()):
         return
     better = [_with_nearest_baseline(bot, board) for bot, standing in standings.items() if standing == "better"]
-    worse = [_with_own_interval(score) for score in board.scores if standings[score.bot] == "worse"]
+    worse = [
+        f"{each.bot} ({ends(figures.percent_interval)(each.intervals['cumulative_return'])})"
+        for each in board.scores
+        if standings[each.bot] == "worse"
+    ]
     for said, words in ((better, "better than every baseline"), (worse, "worse than cash")):
         if said:
             more = f", and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
@@ -132,11 +135,6 @@ def _with_nearest_baseline(bot: str, board: AccountBoard) -> str:
     pair = min((each for each in board.pairs if each.bot == bot), key=lambda each: each.difference.low or 0.0)
     low, high = pair.difference.interval or (None, None)
     return f"{bot} (from the nearest, {pair.baseline}: {figures.percent_interval(low, high)})"
-
-
-def _with_own_interval(score: AccountScore) -> str:
-    found = score.intervals["cumulative_return"]
-    return f"{score.bot} ({figures.percent_interval(found.low, found.high)})"
 
 
 def cohort_board_document(board: CohortBoard) -> Document:
@@ -163,7 +161,8 @@ def cohort_conclusions(board: CohortBoard) -> Iterator[str]:
     if not board.scores:
         return
     for verdict, words in (("gains", "Gains"), ("loses", "Loses")):
-        if found := [_with_interval(each) for each in board.scores if each.verdict == verdict]:
+        own = [(each.bot, each.score.returns) for each in board.scores if each.verdict == verdict]
+        if found := [f"{bot} ({figures.percent_interval(of.low, of.high)} a cohort)" for bot, of in own]:
             yield f"{words} over cohorts: {'; '.join(found)}."
     if all(each.verdict == "too few" for each in board.scores):
         most = max((each.score.returns for each in board.scores), key=lambda each: each.effective)
@@ -199,8 +198,3 @@ _OF_REPLICATES = (
     "replicates_return_high=replicates.mean_return.high"
 )
 _COHORT_AFTER = "failed_share cost_usd cost_known_usd verdict"
-
-
-def _with_interval(each: CohortBotScore) -> str:
-    returns = each.score.returns
-    return f"{each.bot} ({figures.percent_interval(returns.low, returns.high)} a cohort)"

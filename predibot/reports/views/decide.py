@@ -176,14 +176,9 @@ def run_document(run: "LedgerRun") -> Document:
     )
 
 
-def _item_kind(event: "Event") -> str:
-    # A game that freezes an item of a data set describes it by its kind, more words and the digest of its payload.
-    about, _, digest = event.description.rpartition(" ")
-    is_item = digest == hashlib.sha256(event.payload.encode()).hexdigest()
-    return about.partition(" ")[0] if is_item else ""
-
-
 def _chosen_view(event: "Event", rank_by: str = "volume_1wk") -> ChosenView:
     by_day = event.volume_24h_usd if rank_by == "volume_24h" else ranking_volume_usd(event, "market_volume_24h")
-    item = _item_kind(event)
+    about, _, digest = event.description.rpartition(" ")
+    is_item = digest == hashlib.sha256(event.payload.encode()).hexdigest()
+    item = about.partition(" ")[0] if is_item else ""
     return ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd, by_day, rank_by, item)

@@ -74,9 +74,7 @@ def _clusters(joined: ClusteredEvaluation | None) -> Document:
     whole = evaluation_document(joined.evaluation)
     return {
         "clusters": {
-            "events": joined.events,
-            "clusters": joined.clusters,
-            "largest": joined.largest,
+            **document(joined, "events clusters largest"),
             "fewest_for_an_interval": FEWEST_FOR_AN_INTERVAL,
             "too_few": list(joined.too_few),
             **{name: whole[name] for name in _BY_CLUSTERS},

@@ -215,50 +215,29 @@ def _closest_to_proof(undecided: Sequence[LeaderboardRow]) -> LeaderboardRow | N
     return max((row for row in undecided if _evidence_text(row) != _NO_EVIDENCE), key=_evidence_of, default=None)
 
 
-def caveats(rows: Sequence[LeaderboardRow], pairs_at: str = PAIRS_AT) -> tuple[str, ...]:
-    """Return what limits the verdicts, a short sentence each; `pairs_at` is where bots are compared on the same."""
+def caveats(rows: Sequence[LeaderboardRow], pairs_at: str = PAIRS_AT) -> Iterator[str]:
+    """Yield what limits the verdicts, a short sentence each; `pairs_at` is where bots are compared on the same."""
     found = _by_finding(rows)
-    unproven = found[Finding.CANNOT_BE_TOLD]
-    return (
-        *_interval_sentence(unproven),
-        *_dependence_sentence(unproven),
-        *_coverage_sentence(rows, pairs_at),
-        *_few(found),
-    )
-
-
-def _by_finding(rows: Sequence[LeaderboardRow]) -> Mapping[Finding, Sequence[LeaderboardRow]]:
-    return {finding: [row for row in rows if row.verdict.finding == finding] for finding in Finding}
-
-
-def _interval_sentence(unproven: Sequence[LeaderboardRow]) -> Iterator[str]:
+    unproven, few = found[Finding.CANNOT_BE_TOLD], found[Finding.TOO_FEW_EVENTS]
     if apart := [row.bot for row in unproven if _only_by_interval(row)]:
         have = "The interval of {} leaves" if len(apart) == 1 else "The intervals of {} leave"
         yield f"{have.format(_list(apart))} out 0 today; proof on any day takes E = {BEATS_FROM:.0f}, for or against."
-
-
-def _dependence_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
-    """Yield how few independent events there are, if events moved alike."""
-    like = {row.bot: max(round(row.verdict.moved_like), 1) for row in rows if row.verdict.moved_like is not None}
+    like = {row.bot: max(round(row.verdict.moved_like), 1) for row in unproven if row.verdict.moved_like is not None}
     if like:
         least, most = min(like.values()), max(like.values())
         like_many = f"{least if least == most else f'{least} to {most}'} independent one{'' if most == 1 else 's'}"
         yield f"Events of {_list([*like])} moved like {like_many}."
-
-
-def _coverage_sentence(rows: Sequence[LeaderboardRow], pairs_at: str) -> Iterator[str]:
-    """Yield that bots were asked different parts of the board."""
     if any(0 < row.slots < row.board_slots for row in rows):
         of = figures.things(max(row.board_slots for row in rows), "question")
         yield f"Not all were asked all {of}: see {pairs_at}."
-
-
-def _few(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[str]:
     judged = [row for each in _JUDGED for row in found[each]]
-    few = found[Finding.TOO_FEW_EVENTS]
     if few := _bots(few, [*few, *judged]):
         whom = f" of {_list([row.bot for row in few])}" if judged else ""
         yield f"On fewer than {FEW_CLUSTERS} events nothing is proven{whom}."
+
+
+def _by_finding(rows: Sequence[LeaderboardRow]) -> Mapping[Finding, Sequence[LeaderboardRow]]:
+    return {finding: [row for row in rows if row.verdict.finding == finding] for finding in Finding}
 
 
 _JUDGED = (Finding.BEATS_THE_PRICE, Finding.WORSE_THAN_THE_PRICE, Finding.CANNOT_BE_TOLD)
@@ -367,19 +346,16 @@ def missing(evaluation: Evaluation) -> tuple[str, ...]:
         f"{sum(bots.values()):,} decided {note} ({_list(list(bots))})" if bots else ""
         for note, bots in ((WITHOUT_TOOLS, evaluation.without_tools), (WITHOUT_SEARCH, evaluation.without_search))
     )
+    unknown = [card.bot for card in cards if card.cost_usd is None]
     counts = [_count_text(what, sum(map(of, cards))) for what, of in _MISSING]
     rest = [_count_text(what, sum(map(of, cards))) for what, of in _MISSED_LEAST]
-    texts = (late, *without, _failed_text(cards), *counts, _unknown_costs(cards), *rest)
+    texts = (late, *without, _failed_text(cards), *counts, f"cost of {first_of(unknown, 1)}" if unknown else "", *rest)
     return tuple(text for text in texts if text)
 
 
 def _count_text(what: str, total: int) -> str:
     """Return a count with its noun, empty for 0; `(s)` becomes `s` unless it is 1."""
     return f"{total:,} {what.replace('(s)', '' if total == 1 else 's')}" if total else ""
-
-
-def _unknown_costs(cards: Sequence[Scorecard]) -> str:
-    return f"cost of {first_of(names, 1)}" if (names := [card.bot for card in cards if card.cost_usd is None]) else ""
 
 
 def _failed_text(cards: Sequence[Scorecard]) -> str:

@@ -85,6 +85,10 @@ def _share(value: float | None) -> str:
     return figures.MISSING if value is None else f"{100.0 * value:,.1f}%"
 
 
+def _curve(score: AccountScore) -> str:
+    return figures.sparkline([value - score.start_usd for value in score.values], _CURVE_CELLS)
+
+
 _BOT = Column("bot", "bot", kind="name")
 
 
@@ -120,13 +124,7 @@ _BOARD = (
         "decisions refused or failed, which keep the shares as they were"
     ),
     Column("cost", "score.cost_usd", figures.cost_usd, 3).means("what models and searches cost"),
-    Column(
-        "curve",
-        "score",
-        lambda score: figures.sparkline([value - score.start_usd for value in score.values], _CURVE_CELLS),
-        1,
-        kind="key",
-    ).means("the value beside the cash at the start"),
+    Column("curve", "score", _curve, 1, kind="key").means("the value beside the cash at the start"),
 )
 _RISK = (
     _BOT,
@@ -281,15 +279,13 @@ def _cohort_footnotes(board: CohortBoard) -> Iterator[str]:
         yield "?: its models' knowledge cutoff is not known; ranked apart."
 
 
+def _display_name(score: CohortBotScore) -> str:
+    return figures.MISSING if score.display_name == score.bot else plain(score.display_name)
+
+
 _FORECASTS = (
     _BOT,
-    Column(
-        "name",
-        "",
-        lambda each: figures.MISSING if each.display_name == each.bot else plain(each.display_name),
-        3,
-        kind="text",
-    ),
+    Column("name", "", _display_name, 3, kind="text"),
     Column("stated", "stated.score", figures.score).means(
         "Brier score of the probabilities that bots stated, over n of them; 0.25 is no knowledge"
     ),

@@ -40,12 +40,7 @@ def graph_grids(found: LabelledGraph, *, every_row: bool = False) -> Iterator[Ta
     columns: tuple[Column, ...] = (
         Column("events", "events", lambda events: figures.count(len(events))),
         Column("ids", "events", _ids, kind="text"),
-        Column(
-            "chain",
-            "chain",
-            lambda chain: " – ".join(title_of(each, 40) for each in chain) or figures.MISSING,
-            kind="text",
-        ),
+        Column("chain", "chain", chain_words, kind="text"),
     )
     yield from _first_rows("Connected groups", columns, graph.groups, every_row)
     columns = (_SCORE, event, Column("moves with", "second", title_of, kind="text"))
@@ -75,16 +70,15 @@ def _touched_events(touched: Sequence[TouchedEvent], title_of: Callable[[str, in
     )
 
 
+def _site(url: str) -> str:
+    return plain(url.partition("://")[2].partition("/")[0], _SITE_CELLS) or figures.MISSING
+
+
 _SCORE = Column("S", "score", lambda score: f"{score:.2f}")
 _NEWS = (
     Column("date", "news.published_at", lambda at: format_instant(at)[:10], kind="key"),
     Column("news", "news.title", within(_TITLE_CELLS, figures.MISSING), kind="text"),
-    Column(
-        "site",
-        "news.url",
-        lambda url: plain(url.partition("://")[2].partition("/")[0], _SITE_CELLS) or figures.MISSING,
-        kind="text",
-    ),
+    Column("site", "news.url", _site, kind="text"),
 )
 
 
@@ -105,10 +99,8 @@ def graph_document(found: LabelledGraph) -> Document:
             {
                 **document(each.news, "published_at title url"),
                 "touches": [
-                    {
-                        **document(one, "event_id score"),
-                        "jumped_on": None if one.jumped_on is None else _day(one.jumped_on),
-                    }
+                    document(one, "event_id score")
+                    | {"jumped_on": None if one.jumped_on is None else _day(one.jumped_on)}
                     for one in each.touched
                 ],
             }

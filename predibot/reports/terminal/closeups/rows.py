@@ -1,7 +1,7 @@
 """The figures of a bot as lines and tables, which a screen, a page and a tear sheet share."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -57,7 +57,8 @@ def head_lines(history: BotHistory) -> Iterator[str]:
     for scored in history.scored:
         yield from _verdict_lines(scored)
     for account in history.accounts:
-        yield _account_claim(account)
+        words = events_needed_text(account.needed, "date")
+        yield f"Record needed of account {_board_name(account)}: {words}, if its return stays as it is"
     for cohorts in history.cohorts:
         found = cohorts.score.score.returns
         if not found.may_rank:
@@ -89,7 +90,9 @@ def bot_grids(history: BotHistory) -> Iterator[Table]:
     for cohorts in history.cohorts:
         yield _cohorts(cohorts)
     if history.unanswered:
-        yield unanswered_grid(history)
+        more = len(history.unanswered) - _REASONS
+        below = f"{figures.things(more, 'more reason')}; --json has them all." if more > 0 else ""
+        yield table_of("Not answered", _UNANSWERED, history.unanswered[:_REASONS], [below])
 
 
 def positions_grid(positions: Sequence[OpenPosition]) -> Table:
@@ -101,13 +104,6 @@ def positions_grid(positions: Sequence[OpenPosition]) -> Table:
     below = ["Prices are of the side that was bought, without fees and spread.", *[f"{more} more: --json"] * (more > 0)]
     title = f"Open positions: {figures.things(bets, 'bet')} of {staked} in all, {by_price}"
     return table_of(title, _OPEN, positions[:_POSITIONS], below)
-
-
-def unanswered_grid(history: BotHistory) -> Table:
-    """Return why decisions were refused, failed or abstained, the most frequent reason first."""
-    more = len(history.unanswered) - _REASONS
-    below = f"{figures.things(more, 'more reason')}; --json has them all." if more > 0 else ""
-    return table_of("Not answered", _UNANSWERED, history.unanswered[:_REASONS], [below])
 
 
 def events_needed_text(needed: RequiredEvents | None, unit: str) -> str:
@@ -154,11 +150,6 @@ def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
         yield f"{figures.things(found.events, 'event')} would reveal a true edge of {edge} thousandths 80 % of the time"
 
 
-def _account_claim(account: AccountHistory) -> str:
-    words = events_needed_text(account.needed, "date")
-    return f"Record needed of account {_board_name(account)}: {words}, if its return stays as it is"
-
-
 def _board_name(of: AccountHistory | CohortsHistory) -> str:
     return plain(f"{of.board.game} of {of.board.recipe}, {of.board.mode}", 60)
 
@@ -168,18 +159,19 @@ def _scores(scored: ScoredBot, apart: str) -> Table:
     by_chance = said.calibration_error_by_chance_high
     chance = figures.MISSING if by_chance is None else f"luck: up to {figures.score(by_chance)}"
     found, signed = said.intervals, figures.signed_score
+    edge_ends = _ends(card.edge.interval, figures.thousandths_interval)
     rows = [
-        (
-            "edge, thousandths of Brier",
-            figures.thousandths(card.edge.edge),
-            _edge_ends(card.edge.interval),
-            card.edge.n,
-        ),
+        ("edge, thousandths of Brier", figures.thousandths(card.edge.edge), edge_ends, card.edge.n),
         ("Brier score", figures.score(said.brier), _ends(found.get("brier")), said.n),
         ("Brier of the price", figures.score(said.market_brier), _ends(found.get("market_brier")), said.n_market),
         ("skill over the price", signed(said.skill_vs_market), _ends(found.get("skill_vs_market")), said.n_market),
         ("log score", figures.score(said.log_score), _ends(found.get("log_score")), said.n),
-        ("called rightly", figures.percent(said.accuracy), _percents(found.get("accuracy")), said.n),
+        (
+            "called rightly",
+            figures.percent(said.accuracy),
+            _ends(found.get("accuracy"), figures.percent_interval),
+            said.n,
+        ),
         ("calibration error", figures.score(said.calibration_error), chance, said.n),
     ]
     if said.murphy is not None:
@@ -239,12 +231,20 @@ def _account(account: AccountHistory) -> Table:
     rows = [
         ("value", figures.usd(score.last_usd), figures.MISSING),
         ("cash", figures.usd(score.last_cash_usd), figures.MISSING),
-        ("return", figures.signed_percent(score.cumulative_return), _percents(found.get("cumulative_return"))),
+        (
+            "return",
+            figures.signed_percent(score.cumulative_return),
+            _ends(found.get("cumulative_return"), figures.percent_interval),
+        ),
     ]
     if equity is not None:
         rows += [
             ("Sharpe ratio, annual", figures.ratio(equity.sharpe), _ends(found.get("sharpe"))),
-            ("deepest fall", figures.percent(equity.max_drawdown), _percents(found.get("max_drawdown"))),
+            (
+                "deepest fall",
+                figures.percent(equity.max_drawdown),
+                _ends(found.get("max_drawdown"), figures.percent_interval),
+            ),
         ]
     rows += [
         ("turnover a decision", figures.percent(score.behaviour.turnover), figures.MISSING),
@@ -305,16 +305,12 @@ def _cohorts(cohorts: CohortsHistory) -> Table:
     return table_of(title, _COHORTS, cohorts.results[-_CURVE_ROWS:], below)
 
 
-def _ends(found: Estimate | None) -> str:
-    return figures.MISSING if found is None else figures.interval(found.low, found.high)
+def _ends(found: Estimate | None, write: Callable[[float | None, float | None], str] = figures.interval) -> str:
+    return figures.MISSING if found is None else write(found.low, found.high)
 
 
-def _edge_ends(found: Estimate | None) -> str:
-    return figures.MISSING if found is None else figures.thousandths_interval(found.low, found.high)
-
-
-def _percents(found: Estimate | None) -> str:
-    return figures.MISSING if found is None else figures.percent_interval(found.low, found.high)
+def _usd_ends(point: RunningPoint) -> str:
+    return figures.MISSING if point.low is None else f"{figures.usd(point.low)} to {figures.usd(point.high)}"
 
 
 def slot_words(at: datetime) -> str:
@@ -339,13 +335,7 @@ _CURVE = (
 _VALUES = (
     _SLOT,
     Column("value", "total", figures.usd),
-    Column(
-        "95%",
-        "",
-        lambda point: (
-            figures.MISSING if point.low is None else f"{figures.usd(point.low)} to {figures.usd(point.high)}"
-        ),
-    ),
+    Column("95%", "", _usd_ends),
 )
 _RETURNS = (
     Column("horizon", "label", kind="key"),
