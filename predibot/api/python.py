@@ -150,10 +150,8 @@ class Ledger:
         Raises:
             UsageError: If there is no such run, recipe or bot, or the instant has no time zone.
         """
-        row_filter = self._row_filter(run, recipe, bots, as_of, void)
-        return rows_of(
-            LedgerDecision, self._store.run_read(lambda connection: select_decisions(connection, row_filter))
-        )
+        asked = self._row_filter(run, recipe, bots, as_of, void)
+        return rows_of(LedgerDecision, self._store.run_read(partial(select_decisions, row_filter=asked)))
 
     def forecasts(
         self,
@@ -168,10 +166,8 @@ class Ledger:
 
         Arguments and errors are those of `decisions`.
         """
-        row_filter = self._row_filter(run, recipe, bots, as_of, void)
-        return rows_of(
-            LedgerForecast, self._store.run_read(lambda connection: select_forecasts(connection, row_filter))
-        )
+        asked = self._row_filter(run, recipe, bots, as_of, void)
+        return rows_of(LedgerForecast, self._store.run_read(partial(select_forecasts, row_filter=asked)))
 
     def cohorts(self, *, recipe: str | None = None, as_of: datetime | None = None) -> Rows[LedgerCohort]:
         """Return the result of each bot in each weekly cohort, archived ones too; nothing in a ledger without any.
@@ -213,7 +209,7 @@ class Ledger:
             UsageError: If there is no such run.
         """
         found = self._of_label_runs(item_rows, self._row_filter(run, None, (), None, False).run)
-        return _frame(found, _item_cells)
+        return _frame(found, lambda each: {**each.fields, "run": each.run, "game": each.game, "item": each.item})
 
     def tables(self, study: str, *, run: str | None = None) -> Mapping[str, Rows[Cells]]:
         """Return the tables of a study by name, as `predibot tables` has them; each is a frame with its columns.
@@ -558,10 +554,6 @@ def _caller(listener: ProgressListener | None) -> Caller:
 def _score_columns(table: Sequence[Cells]) -> dict[str, Kind]:
     names = dict.fromkeys(name for cells in table for name in cells) or ("knowledge", "bot")
     return {name: _column_kind([cells.get(name) for cells in table]) for name in names}
-
-
-def _item_cells(item: LedgerItem) -> Cells:
-    return {**item.fields, "run": item.run, "game": item.game, "item": item.item}
 
 
 def _frame(rows: Iterable[RowT], cells_of: Callable[[RowT], Cells]) -> Rows[RowT]:

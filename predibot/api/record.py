@@ -76,7 +76,15 @@ def record(
         every = (*known, *_refs(event for event in listed if event is not None))
         refs = list({ref.id: ref for ref in every}.values())
         resolved, unread = _record_resolutions(folder, source, refs, now)
-        points, failures = _record_histories(folder, source, refs, now, days, settings.workers, listener)
+        first_at = _days_before(now, days)
+        points, failures = read_histories(
+            {token: token for ref in refs for token in ref.token_ids},
+            lambda token: source.raw_history(token, _last_point_at(folder, token) or first_at, now),
+            lambda histories: sum(merge_history(folder, token, points) for token, points in histories),
+            "record",
+            settings.workers,
+            listener,
+        )
     notes = (*shorten_failures(unread), *shorten_failures(failures))
     if failures:
         raise VenueUnavailable(f"{'; '.join(notes)}. The rest is written; run the same command again")
@@ -111,27 +119,6 @@ def _record_resolutions(folder: Path, venue: Venue, refs: Sequence[MarketRef], n
     rows |= {key: rows[key].in_order((1, 0)) for key in rows.keys() & Archive(folder).no_first(now)}
     unread = [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
     return (merge_resolutions(folder, rows, seen_at=now) if rows else 0), unread
-
-
-def _record_histories(
-    folder: Path,
-    source: Venue,
-    refs: Sequence[MarketRef],
-    now: datetime,
-    days: float,
-    workers: int,
-    listener: ProgressListener,
-) -> tuple[int, list[str]]:
-    """Read the histories of both sides, write each as it arrives; return new points and failures."""
-    first_at = _days_before(now, days)
-    return read_histories(
-        {token: token for ref in refs for token in ref.token_ids},
-        lambda token: source.raw_history(token, _last_point_at(folder, token) or first_at, now),
-        lambda histories: sum(merge_history(folder, token, points) for token, points in histories),
-        "record",
-        workers,
-        listener,
-    )
 
 
 def _days_before(now: datetime, days: float) -> datetime:

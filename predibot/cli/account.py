@@ -1,37 +1,27 @@
 """`predibot account`: what a bot's account holds, why, and everything that was booked."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from predibot.cli import options, output
-
-if TYPE_CHECKING:
-    from predibot.jobs.accounts.rationale_judge import RationaleJudge
+from predibot.cli.options import argument, option
 
 
 def account(
     bot: Annotated[
-        str | None,
-        typer.Argument(metavar="[BOT]", help="the name of the bot; left out: what the rationales of all refer to"),
+        str | None, argument("[BOT]", "the name of the bot; left out: what the rationales of all refer to")
     ] = None,
-    recipe: Annotated[
-        str | None, typer.Option("--recipe", metavar="NAME", help="only its account of this recipe; left out: all")
-    ] = None,
-    cohort: Annotated[
-        str | None, typer.Option("--cohort", metavar="WEEK", help="only its account of this weekly cohort")
-    ] = None,
+    recipe: Annotated[str | None, option("--recipe", "NAME", "only its account of this recipe; left out: all")] = None,
+    cohort: Annotated[str | None, option("--cohort", "WEEK", "only its account of this weekly cohort")] = None,
     as_of: options.AsOf = None,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     full: Annotated[bool, options.full_option("show every row, and prompts and answers")] = False,
     judge: Annotated[
-        str | None,
-        typer.Option("--judge", metavar="MODEL", help="have a model read the rationales too, and show how it agrees"),
+        str | None, option("--judge", "MODEL", "have a model read the rationales too, and show how it agrees")
     ] = None,
-    judge_usd: Annotated[
-        float, typer.Option("--judge-usd", metavar="USD", min=0.0, help="the most that may cost")
-    ] = 0.5,
+    judge_usd: Annotated[float, option("--judge-usd", "USD", "the most that may cost", min=0.0)] = 0.5,
     json: options.Json = False,
 ) -> None:
     """Show positions, pending orders, what settled, the journal and every allocation."""
@@ -53,17 +43,22 @@ def account(
             from predibot.jobs.accounts.rationale_judge import open_judge
 
             reader = open_judge(judge, most_usd=judge_usd, settings=load_settings())
+        part: dict[str, Any] = {"recipe": recipe, "cohort": cohort, "as_of": as_of, "judge": reader}
+        rationales = bot_rationales(store, **part) if bot is None else ()
+        found = () if bot is None else account_statements(store, bot, **part)
+        if reader is not None:
+            output.say(
+                f"judge: {reader.model.name} read {reader.asked} rationales for ${reader.cost_usd:.4f} of "
+                f"${judge_usd:g}; answers that say no factors: {reader.unread}, not asked for want of room: "
+                f"{reader.not_asked}"
+            )
         if bot is None:
-            rationales = bot_rationales(store, recipe=recipe, cohort=cohort, as_of=as_of, judge=reader)
-            _say_what_was_read(reader, judge_usd)
             if json:
                 output.print_document({"rationales": rationale_documents(rationales)})
             else:
                 for table in rationale_tables(rationales):
                     print_grid(output.report_console(), table)
             return
-        found = account_statements(store, bot, recipe=recipe, cohort=cohort, as_of=as_of, judge=reader)
-        _say_what_was_read(reader, judge_usd)
         asked = partial(read_conversation, store)
         if json:
             output.print_document({"accounts": [account_document(each, asked) for each in found]})
@@ -74,11 +69,3 @@ def account(
                 console.print()
             with figures.in_currency(venue_or_defaults(each.name.venue).currency):
                 print_account(console, each, asked, full=full)
-
-
-def _say_what_was_read(reader: "RationaleJudge | None", most_usd: float) -> None:
-    if reader is not None:
-        output.say(
-            f"judge: {reader.model.name} read {reader.asked} rationales for ${reader.cost_usd:.4f} of ${most_usd:g}; "
-            f"answers that say no factors: {reader.unread}, not asked for want of room: {reader.not_asked}"
-        )

@@ -155,15 +155,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
 
 
-def _compute_on_one_thread() -> None:
-    """Make numpy use one thread, unless it is loaded or the user set a number: our matrices are small."""
+def _run(arguments: list[str]) -> int:
+    # Make numpy use one thread, unless it is loaded or the user set a number: our matrices are small.
     environment = os.environ  # noqa: TID251 - a library of C reads it, not the settings
     if "numpy" not in sys.modules and not any(name in environment for name in _THREADS):
         environment.update(dict.fromkeys(_THREADS[:-1], "1"))
-
-
-def _run(arguments: list[str]) -> int:
-    _compute_on_one_thread()
     named = arguments[:1]
     command = get_command(program(named) if {*named} & {*_COMMANDS, *_GROUPS} else program())
     for option in command.params:

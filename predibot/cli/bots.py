@@ -9,6 +9,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import environment_secrets
+from predibot.cli.options import argument, option
 
 if TYPE_CHECKING:
     from predibot.plugins.strategies import StrategyInfo
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def bots(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="show this bot, strategy or tool")] = None,
+    name: Annotated[str | None, argument("[NAME]", "show this bot, strategy or tool")] = None,
     recipe: Annotated[
-        str | None, typer.Option("--recipe", metavar="RECIPE", help="whose bot; left out: runs/daily.toml, else daily")
+        str | None, option("--recipe", "RECIPE", "whose bot; left out: runs/daily.toml, else daily")
     ] = None,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
@@ -29,6 +30,7 @@ def bots(
         return
     if recipe is not None:
         raise typer.BadParameter("--recipe says whose bot is shown; give its NAME too")
+    from predibot.contracts import ANY_GAME
     from predibot.plugins.strategies import list_strategies
     from predibot.plugins.tools import tool_infos
 
@@ -41,7 +43,8 @@ def bots(
             {"strategies": [asdict(info) for info in found], "tools": [asdict(info) for info in tools]}
         )
         return
-    rows = ((info.name, _games_text(info.games), info.problem or info.summary) for info in found)
+    games = ("any game" if info.games == ANY_GAME else ", ".join(info.games) for info in found)
+    rows = ((info.name, plays, info.problem or info.summary) for info, plays in zip(found, games, strict=True))
     output.print_cells("Strategies", {"name": "key", "plays": "text", "what it does": "text"}, rows)
     output.print_lines("")
     _print_tools(tools)
@@ -66,12 +69,6 @@ def _print_arguments(info: "StrategyInfo") -> None:
         output.print_lines("")
         title = f"Arguments of {plain(info.name)}"
         output.print_cells(title, {"argument": "key", "takes": "text", "default": "key", "": "text"}, rows)
-
-
-def _games_text(games: tuple[str, ...]) -> str:
-    from predibot.contracts import ANY_GAME
-
-    return "any game" if games == ANY_GAME else ", ".join(games)
 
 
 def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None:
@@ -99,7 +96,10 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
         if not is_strategy:
             tools = tool_infos()
             if tool := [replace(each, problem=hidden(each.problem)) for each in tools if each.name == name]:
-                _show_tools(tool, json=json)
+                if json:
+                    output.print_document({"tools": [asdict(info) for info in tool]})
+                else:
+                    _print_tools(tool)
                 return
             known = (*strategy_names(), *(bot.name for bot in found.bots), *(each.name for each in tools))
             raise UsageError(f"no bot, strategy or tool {name[:60]!r} in {found.source}. {did_you_mean(name, known)}")
@@ -122,10 +122,3 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
         print_contestant(output.report_console(), name, bot, found, decided, latest, hidden)
     if is_strategy and info is not None:
         _print_arguments(info)
-
-
-def _show_tools(tools: "Sequence[ToolInfo]", *, json: bool) -> None:
-    if json:
-        output.print_document({"tools": [asdict(info) for info in tools]})
-    else:
-        _print_tools(tools)

@@ -5,20 +5,17 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import argument, flag, option
 
 
 def cohort(
-    week: Annotated[
-        str | None, typer.Argument(metavar="WEEK", help="its Sunday, as 2026-03-01; left out: a list of all")
-    ] = None,
-    recipe: Annotated[
-        str | None, typer.Option("--recipe", metavar="NAME", help="only of this recipe; left out: all")
-    ] = None,
+    week: Annotated[str | None, argument("WEEK", "its Sunday, as 2026-03-01; left out: a list of all")] = None,
+    recipe: Annotated[str | None, option("--recipe", "NAME", "only of this recipe; left out: all")] = None,
     as_of: options.AsOf = None,
     leave_out: Annotated[
-        str | None, typer.Option("--leave-out", metavar="REASON", help="count it in no score from now on, and say why")
+        str | None, option("--leave-out", "REASON", "count it in no score from now on, and say why")
     ] = None,
-    count_again: Annotated[bool, typer.Option("--count-again", help="count it in scores again")] = False,
+    count_again: Annotated[bool, flag("--count-again", "count it in scores again")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     full: Annotated[bool, options.full_option("show every row, ended positions too")] = False,
     json: options.Json = False,

@@ -1,9 +1,7 @@
 """`predibot config`: the settings of a recipe from its defaults, file and command line, each with its source."""
 
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -27,6 +25,7 @@ def config(
     from predibot.recipe.merged import merged_keys, merged_text
     from predibot.recipe.parse import parse_recipe
     from predibot.recipe.text import find_recipe
+    from predibot.reports.document import json_value
 
     found = find_recipe(recipe, Path())
     given = {name: value for name, value in limits.overrides(events).items() if value is not None}
@@ -37,7 +36,7 @@ def config(
     variables = list(keys_of_models(merged))
     if json:
         settings = [
-            {"key": ".".join(map(str, each.path)), "value": _json_value(each.value), "source": each.source}
+            {"key": ".".join(map(str, each.path)), "value": json_value(each.value), "source": each.source}
             for each in keys
         ]
         stated = [{"bot": bot, "variables": list(names), "set": is_set} for bot, names, is_set in variables]
@@ -49,7 +48,3 @@ def config(
             f"# The key of {bot} is {' or '.join(names)} of the environment, {'' if is_set else 'not '}set here."
         )
     typer.echo(environment_secrets().mask("\n".join((*lines, merged_text(keys)))), nl=False)
-
-
-def _json_value(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value

@@ -9,10 +9,10 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED, code_of_decisions
+from predibot.cli.options import flag, option
 
 if TYPE_CHECKING:
     from predibot.jobs.caller import Caller
-    from predibot.jobs.decide import DecideReport
     from predibot.jobs.deciding.open_run import RunRequest
 
 
@@ -27,23 +27,22 @@ def decide(
     *,
     limits: options.SelectionOptions,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "show what would be done, and store nothing")] = False,
     all_passed_over: options.AllPassedOver = False,
     executor: options.Executor = None,
     retry: options.Retry = None,
     rerun_traces: Annotated[
-        str | None,
-        typer.Option("--rerun-traces", metavar="RUN_KEY", help="decide a run again from its traces, and compare"),
+        str | None, option("--rerun-traces", "RUN_KEY", "decide a run again from its traces, and compare")
     ] = None,
     replay_traces: Annotated[
         str | None, typer.Option("--replay-traces", hidden=True, help="the same, by an older name")
     ] = None,
-    new_run: Annotated[bool, typer.Option("--new-run", help="start another run at the same time")] = False,
+    new_run: Annotated[bool, flag("--new-run", "start another run at the same time")] = False,
     start_cohort: Annotated[
-        bool, typer.Option("--start-cohort", help="start the cohort of this week, if it has not started")
+        bool, flag("--start-cohort", "start the cohort of this week, if it has not started")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="begin nothing where a bot cannot play: no key, no server, no such model")
+        bool, flag("--strict", "begin nothing where a bot cannot play: no key, no server, no such model")
     ] = False,
     json: options.Json = False,
     log: options.Log,
@@ -61,7 +60,11 @@ def decide(
     request = RunRequest.read(recipe, limits.overrides(events), options.split_names(bots), models or ())
     output.say(f"recipe: {request.recipe.source}")
     if recipe is None and all(bot.model is None for bot in request.recipe.bots):
-        _say_how_to_add_a_model()
+        from predibot.api.decide import find_model_key
+
+        if found := find_model_key():
+            name, provider = found
+            output.say(f"{name} is set. To add a bot with a model: `predibot decide --model {provider}/MODEL`")
     request = replace(
         request,
         event_id=event,
@@ -74,6 +77,8 @@ def decide(
         _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)
         return DONE
     from predibot.api.decide import decide as decide_run
+    from predibot.reports.terminal.terminal import print_decisions
+    from predibot.reports.views.decide import DecideView, decide_view
 
     with decide_run(
         request,
@@ -84,26 +89,10 @@ def decide(
         executor=pool,
         watching=partial(output.watch_bots, request.recipe, verbose=log.verbose),
     ) as report:
-        return _show(report, as_json=json)
-
-
-def _say_how_to_add_a_model() -> None:
-    """Tell a user who has a key for a model, but no bot with one, how to add it."""
-    from predibot.api.decide import find_model_key
-
-    if found := find_model_key():
-        name, provider = found
-        output.say(f"{name} is set. To add a bot with a model: `predibot decide --model {provider}/MODEL`")
-
-
-def _show(report: "DecideReport", *, as_json: bool) -> int:
-    from predibot.reports.terminal.terminal import print_decisions
-    from predibot.reports.views.decide import DecideView, decide_view
-
-    view = decide_view(report)
-    code = code_of_decisions(report.statuses, undecided=report.undecided)
-    output.print_found(view, DecideView.document, print_decisions, json=as_json, exit_code=code)
-    return code
+        view = decide_view(report)
+        code = code_of_decisions(report.statuses, undecided=report.undecided)
+        output.print_found(view, DecideView.document, print_decisions, json=json, exit_code=code)
+        return code
 
 
 def _rerun(run_key: str, caller: "Caller", *, ledger: str, as_json: bool) -> int:

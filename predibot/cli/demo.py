@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from predibot.cli import options, output
+from predibot.cli.options import flag, option
 from predibot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -102,11 +101,9 @@ On prices of your own: `predibot replay stocks --venue stocks:FOLDER`""",
 
 
 def demo(
-    game: Annotated[_Game, typer.Option("--game", help="which game is played")] = "dollar_per_event",
-    market: Annotated[_Market, typer.Option("--market", help="what a portfolio is of")] = "questions",
-    days: Annotated[
-        int | None, typer.Option("--days", metavar="N", min=2, max=100, help="how many; left out: a month")
-    ] = None,
+    game: Annotated[_Game, flag("--game", "which game is played")] = "dollar_per_event",
+    market: Annotated[_Market, flag("--market", "what a portfolio is of")] = "questions",
+    days: Annotated[int | None, option("--days", "N", "how many; left out: a month", min=2, max=100)] = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:

@@ -3,18 +3,16 @@
 from dataclasses import asdict, replace
 from typing import Annotated
 
-import typer
-
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED, environment_secrets
+from predibot.cli.options import argument, flag
 
 _Recipe = Annotated[
-    str | None,
-    typer.Argument(metavar="RECIPE", help="ask each model of this recipe one question too, which costs a little"),
+    str | None, argument("RECIPE", "ask each model of this recipe one question too, which costs a little")
 ]
 
 
-_Live = Annotated[bool, typer.Option("--live", help="try what is assumed of the venues' hosts, with a dozen requests")]
+_Live = Annotated[bool, flag("--live", "try what is assumed of the venues' hosts, with a dozen requests")]
 
 
 def doctor(

@@ -5,30 +5,26 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import flag, option
 
 
 def evaluate(
     *,
     part: options.PartOptions,
-    horizons: Annotated[
-        str, typer.Option("--horizons", metavar="DAYS", help="days after the decision, comma-separated")
-    ] = "1,2,7",
-    by: Annotated[
-        str, typer.Option("--by", metavar="PART", help="bot, event, category, month, lead_time or confidence")
-    ] = "bot",
+    horizons: Annotated[str, option("--horizons", "DAYS", "days after the decision, comma-separated")] = "1,2,7",
+    by: Annotated[str, option("--by", "PART", "bot, event, category, month, lead_time or confidence")] = "bot",
     delay: Annotated[
-        str | None,
-        typer.Option("--delay", metavar="DAYS", help="what decisions would have earned so many days late: 1,2,4,8,16"),
+        str | None, option("--delay", "DAYS", "what decisions would have earned so many days late: 1,2,4,8,16")
     ] = None,
     sizing: Annotated[
-        str | None, typer.Option("--sizing", metavar="RULES", help="bet the forecasts again: flat, kelly, half_kelly")
+        str | None, option("--sizing", "RULES", "bet the forecasts again: flat, kelly, half_kelly")
     ] = None,
     convention: options.Convention = "predibot",
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
     archived: options.Archived = False,
     clusters: options.Clusters = "event",
-    no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
+    no_track: Annotated[bool, flag("--no-track", "use what is stored, ask the venue nothing")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     tables: options.Tables,
     how: options.Output,

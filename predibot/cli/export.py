@@ -7,20 +7,17 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import argument, flag, option
 
 
 def export(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="FOLDER", help="one file a table there; left out: JSON lines on stdout")
-    ] = None,
+    folder: Annotated[Path | None, argument("FOLDER", "one file a table there; left out: JSON lines on stdout")] = None,
     file_format: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="of the files: csv (if left out), jsonl or parquet")
+        str | None, option("--format", "FORMAT", "of the files: csv (if left out), jsonl or parquet")
     ] = None,
-    table: Annotated[
-        list[str] | None, typer.Option("--table", metavar="TABLE", help="only this table; may be repeated")
-    ] = None,
+    table: Annotated[list[str] | None, option("--table", "TABLE", "only this table; may be repeated")] = None,
     canonical: Annotated[
-        bool, typer.Option("--canonical", help="rows by natural key, without what may differ between two equal ledgers")
+        bool, flag("--canonical", "rows by natural key, without what may differ between two equal ledgers")
     ] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,

@@ -6,21 +6,18 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import option
 
 
 def graph(
     venue: options.LookBackVenue = None,
     archive: Annotated[Path | None, options.archive("draw")] = None,
     as_of: options.AsOf = None,
-    at_least: Annotated[
-        float, typer.Option("--at-least", metavar="S", help="how related the ends of an edge are")
-    ] = 0.6,
-    chain: Annotated[
-        str | None, typer.Option("--chain", metavar="A,B", help="also how two events are connected, by their ids")
-    ] = None,
+    at_least: Annotated[float, option("--at-least", "S", "how related the ends of an edge are")] = 0.6,
+    chain: Annotated[str | None, option("--chain", "A,B", "also how two events are connected, by their ids")] = None,
     no_filters: options.NoFilters = False,
     model: options.TextModel = None,
-    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="draw it into a file")] = None,
+    svg: Annotated[Path | None, option("--svg", "FILE", "draw it into a file")] = None,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     every: options.AllRows = False,
     json: options.Json = False,

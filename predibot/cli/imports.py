@@ -7,10 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
+from predibot.cli.options import argument
 from predibot.domain.spelling import count_noun
 
 if TYPE_CHECKING:
@@ -38,9 +37,7 @@ GROUP = Commands(cls=_Formats, help=_HELP, rich_markup_mode=None, no_args_is_hel
 
 @GROUP.command("predibench", cls=Command, help="import the recorded decisions of PrediBench")
 def predibench(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="a day with its events.json and <model>_run_<N>, or several days")
-    ],
+    folder: Annotated[Path, argument("FOLDER", "a day with its events.json and <model>_run_<N>, or several days")],
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -62,9 +59,7 @@ def predibench(
 
 @GROUP.command("forecastbench", cls=Command, help="import forecasts on markets from sets of ForecastBench")
 def forecastbench(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="forecast, resolution and question sets, in any order")
-    ],
+    files: Annotated[list[str], argument("FILE...", "forecast, resolution and question sets, in any order")],
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -89,9 +84,7 @@ def forecastbench(
 
 @GROUP.command("ledger", cls=Command, help="import what `predibot export` wrote")
 def ledger(
-    export: Annotated[
-        Path, typer.Argument(metavar="EXPORT", help="a folder of `predibot export`, or its lines of JSON in a file")
-    ],
+    export: Annotated[Path, argument("EXPORT", "a folder of `predibot export`, or its lines of JSON in a file")],
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,

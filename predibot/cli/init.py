@@ -9,30 +9,30 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED, environment_secrets
+from predibot.cli.options import argument, flag, option
 
 _NO_MODEL = "none"
 
 
 def init(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="where")] = Path("runs/daily.toml"),
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="of its agent, such as openai/gpt-5; or none")
-    ] = None,
+    path: Annotated[Path, argument("FILE", "where")] = Path("runs/daily.toml"),
+    model: Annotated[str | None, option("--model", "MODEL", "of its agent, such as openai/gpt-5; or none")] = None,
     base_url: Annotated[
-        str | None, typer.Option("--base-url", metavar="URL", help="of an OpenAI-compatible server that has the model")
+        str | None, option("--base-url", "URL", "of an OpenAI-compatible server that has the model")
     ] = None,
     venue: options.Venue = None,
     schedule: Annotated[
-        str | None, typer.Option("--schedule", metavar="CRON", help="when it is to be played, such as '5 12 * * *'")
+        str | None, option("--schedule", "CRON", "when it is to be played, such as '5 12 * * *'")
     ] = None,
     probe: Annotated[
-        bool | None, typer.Option("--probe/--no-probe", help="ask the model one question, which may cost a cent")
+        bool | None, flag("--probe/--no-probe", "ask the model one question, which may cost a cent")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="replace a file that is there")] = False,
+    force: Annotated[bool, flag("--force", "replace a file that is there")] = False,
     json: options.Json = False,
 ) -> int:
     """Write a commented recipe, which `predibot decide` uses from then on; a terminal is asked what is left out."""
     from predibot.errors import UsageError
+    from predibot.jobs.doctor import Check, check_recipe
     from predibot.recipe.parse import parse_recipe
     from predibot.recipe.starter import starter_text
     from predibot.recipe.text import RecipeText
@@ -64,7 +64,12 @@ def init(
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
-    problem, seen = _probe(path) if probe and model != _NO_MODEL else (False, ())
+    checks: tuple[Check, ...] = ()
+    if probe and model != _NO_MODEL:
+        caller = output.caller()
+        _, checks = check_recipe(str(path), caller.settings(), caller.clock)
+    seen = tuple(environment_secrets().mask(f"{each.name}: {each.seen}") for each in checks)
+    problem = any(each.verdict == "failed" for each in checks)
     code = FAILED if problem else DONE
     if json:
         said = {"error": {"kind": "CheckFailed", "message": "; ".join(seen)}} if problem else {}
@@ -80,13 +85,3 @@ def init(
 def _ask(question: str, default: str, given: str | None = None) -> str:
     """Return an answer from the terminal, unless it was given as an option."""
     return given if given is not None else str(typer.prompt(question, default=default, err=True)).strip()
-
-
-def _probe(path: Path) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a model of the recipe cannot play, and a sentence about each."""
-    from predibot.jobs.doctor import check_recipe
-
-    caller = output.caller()
-    _, checks = check_recipe(str(path), caller.settings(), caller.clock)
-    seen = tuple(environment_secrets().mask(f"{each.name}: {each.seen}") for each in checks)
-    return any(each.verdict == "failed" for each in checks), seen

@@ -5,10 +5,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
+from predibot.cli.options import argument, flag, option
 from predibot.domain.clock import parse_length, short_instant
 from predibot.reports.figures import count, things
 from predibot.reports.table import Column, table_of
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from predibot.api.ledger_copies import CopyReport
-    from predibot.ledger.care.ledger_stats import LedgerStats
     from predibot.ledger.care.pruning import Pruning
 
 
@@ -50,10 +48,8 @@ _MISSING_LISTED = 10
 
 @GROUP.command("copy", cls=Command, help="copy a ledger into an empty one, SQLite or PostgreSQL, either way")
 def copy(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="the ledger's URL")],
-    target: Annotated[
-        str, typer.Argument(metavar="DST", help="one without rows; a file is made, a database must be there")
-    ],
+    source: Annotated[str, argument("SRC", "the ledger's URL")],
+    target: Annotated[str, argument("DST", "one without rows; a file is made, a database must be there")],
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -65,9 +61,7 @@ def copy(
 
 @GROUP.command("backup", cls=Command, help="write all a ledger holds into one file, also while it is in use")
 def backup(
-    place: Annotated[
-        Path, typer.Argument(metavar="FILE", help="a new file; of a folder: a file in it, named by the instant")
-    ],
+    place: Annotated[Path, argument("FILE", "a new file; of a folder: a file in it, named by the instant")],
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -81,7 +75,7 @@ def backup(
 
 @GROUP.command("restore", cls=Command, help="put what a backup holds into an empty ledger")
 def restore(
-    backup: Annotated[Path, typer.Argument(metavar="FILE", help="what `ledger backup` wrote")],
+    backup: Annotated[Path, argument("FILE", "what `ledger backup` wrote")],
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -118,6 +112,7 @@ def stats(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = 
     """Print number, bytes, oldest and newest of everything in the ledger."""
     from predibot.ledger.care.ledger_stats import ledger_stats
     from predibot.reports.document import document
+    from predibot.reports.terminal.grid import print_grid
 
     with output.caller().reading(ledger) as store:
         found = ledger_stats(store)
@@ -125,18 +120,29 @@ def stats(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = 
         held = [{**document(each), "bytes_each": each.bytes_each} for each in found.held]
         output.print_document({**document(found), "held": held})
         return
-    _print_stats(found)
+    columns = (
+        Column("what", "name", kind="key"),
+        Column("rows", "rows", count),
+        Column("bytes", "n_bytes", count),
+        Column("each", "bytes_each", "{:,.0f}".format),
+        Column("oldest", "oldest_at", "{:%Y-%m-%d}".format, 1, kind="key"),
+        Column("newest", "newest_at", "{:%Y-%m-%d}".format, 2, kind="key"),
+    )
+    unused = "" if found.unused_bytes is None else f", of which {found.unused_bytes:,} are unused"
+    below = (
+        f"The database has {found.database_bytes:,} bytes{unused}.",
+        "Bytes are those of all tables that belong to the thing, with indexes; of traces and pages as they are kept.",
+        *([f"Pruned before: {things(found.pruned_traces, 'trace')}."] if found.pruned_traces else []),
+    )
+    print_grid(output.report_console(), table_of("Ledger", columns, found.held, below))
 
 
 @GROUP.command("prune", cls=Command, help="remove old traces; decisions and scores stay")
 def prune(
     older_than: Annotated[
-        Any,
-        typer.Option(
-            "--traces-older-than", metavar="LENGTH", parser=options.parser_for(parse_length), help="such as 180d or 26w"
-        ),
+        Any, option("--traces-older-than", "LENGTH", "such as 180d or 26w", parser=options.parser_for(parse_length))
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="do it; left out: say what would be removed")] = False,
+    yes: Annotated[bool, flag("--yes", "do it; left out: say what would be removed")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
@@ -173,26 +179,6 @@ def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json 
     left = f"; {things(done.unfinished, 'unfinished file')}" if done.unfinished else ""
     console.print(f"removed: {removed}{left}", soft_wrap=True, markup=False)
     console.print(f"database: {done.bytes_before:,} -> {done.bytes_after:,} bytes", soft_wrap=True, markup=False)
-
-
-def _print_stats(found: "LedgerStats") -> None:
-    from predibot.reports.terminal.grid import print_grid
-
-    columns = (
-        Column("what", "name", kind="key"),
-        Column("rows", "rows", count),
-        Column("bytes", "n_bytes", count),
-        Column("each", "bytes_each", "{:,.0f}".format),
-        Column("oldest", "oldest_at", "{:%Y-%m-%d}".format, 1, kind="key"),
-        Column("newest", "newest_at", "{:%Y-%m-%d}".format, 2, kind="key"),
-    )
-    unused = "" if found.unused_bytes is None else f", of which {found.unused_bytes:,} are unused"
-    below = (
-        f"The database has {found.database_bytes:,} bytes{unused}.",
-        "Bytes are those of all tables that belong to the thing, with indexes; of traces and pages as they are kept.",
-        *([f"Pruned before: {things(found.pruned_traces, 'trace')}."] if found.pruned_traces else []),
-    )
-    print_grid(output.report_console(), table_of("Ledger", columns, found.held, below))
 
 
 def _print_pruning(console: "Console", found: "Pruning") -> None:

@@ -4,10 +4,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from predibot._folders import folders_from_environment, plugin_folders
 from predibot.cli import options, output
+from predibot.cli.options import argument, option
 from predibot.cli.place import as_module
 
 if TYPE_CHECKING:
@@ -15,14 +14,12 @@ if TYPE_CHECKING:
 
 _Into = Annotated[
     Path | None,
-    typer.Option(
-        "--into", metavar="FOLDER", help="where; left out: the folder that the environment names, else one of that name"
-    ),
+    option("--into", "FOLDER", "where; left out: the folder that the environment names, else one of that name"),
 ]
 
 
 def new_strategy(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="of the strategy, such as my_strategy")],
+    name: Annotated[str, argument("NAME", "of the strategy, such as my_strategy")],
     into: _Into = None,
     json: options.Json = False,
 ) -> None:
@@ -39,7 +36,7 @@ def new_strategy(
 
 
 def new_tool(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="of the tool, such as my_tool")],
+    name: Annotated[str, argument("NAME", "of the tool, such as my_tool")],
     into: _Into = None,
     json: options.Json = False,
 ) -> None:

@@ -3,14 +3,13 @@
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED
+from predibot.cli.options import flag
 
 
 def notify(
-    test: Annotated[bool, typer.Option("--test", help="send a message over each, and say which arrived")] = False,
+    test: Annotated[bool, flag("--test", "send a message over each, and say which arrived")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> int:

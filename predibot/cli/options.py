@@ -53,19 +53,29 @@ def _refuse_empty(text: str | None) -> str | None:
     return text
 
 
+def option(name: str, metavar: str, what: str, **more: Any) -> Any:
+    """Return an option with a value; `what` is its help."""
+    return typer.Option(name, metavar=metavar, help=what, **more)
+
+
+def flag(name: str, what: str) -> Any:
+    """Return an option without a value."""
+    return typer.Option(name, help=what)
+
+
+def argument(metavar: str, what: str, **more: Any) -> Any:
+    """Return what is named by its place."""
+    return typer.Argument(metavar=metavar, help=what, **more)
+
+
 Recipe = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="RECIPE", help="a recipe's file or name; left out: runs/daily.toml, else the packaged daily"
-    ),
+    str | None, argument("RECIPE", "a recipe's file or name; left out: runs/daily.toml, else the packaged daily")
 ]
 
 
 def venue(left_out: str, callback: Callable[[str | None], str | None] | None = None) -> Any:
     """Return the option that names a venue; `left_out` says which one is used without it."""
-    return typer.Option(
-        "--venue", metavar="VENUE", callback=callback, help=f"a venue: {{venues}}; left out: {left_out}"
-    )
+    return option("--venue", "VENUE", f"a venue: {{venues}}; left out: {left_out}", callback=callback)
 
 
 def as_of(what: str) -> Any:
@@ -88,118 +98,95 @@ LookBackVenue = Annotated[str | None, venue("that of the runs")]
 AsOf = Annotated[datetime | None, as_of("see nothing later than this")]
 Ledger = Annotated[
     str,
-    typer.Option(
+    option(
         "--ledger",
-        metavar="URL",
+        "URL",
+        "sqlite or postgresql URL; left out: runs/out/predibot.db",
         envvar="PREDIBOT_LEDGER",
         callback=_refuse_empty,
         show_default=False,
-        help="sqlite or postgresql URL; left out: runs/out/predibot.db",
     ),
 ]
 Executor = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--executor",
-        metavar="KIND:N",
+        "KIND:N",
+        "threads:32, processes:4, dask:local:4, dask:tcp://host:8786",
         envvar="PREDIBOT_EXECUTOR",
         callback=_refuse_empty,
-        help="threads:32, processes:4, dask:local:4, dask:tcp://host:8786",
     ),
 ]
-AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]
-Archived = Annotated[bool, typer.Option("--archived", help="count archived cohorts of weekly games too")]
+AllPassedOver = Annotated[bool, flag("--all", "list every event passed over, not the first ten")]
+Archived = Annotated[bool, flag("--archived", "count archived cohorts of weekly games too")]
 Clusters = Annotated[
-    str,
-    typer.Option(
-        "--clusters",
-        metavar="WHAT",
-        help="related: show beside it all intervals and e-values with related events as one",
-    ),
+    str, option("--clusters", "WHAT", "related: show beside it all intervals and e-values with related events as one")
 ]
-AllRows = Annotated[bool, typer.Option("--all", help="show every row of long tables, not the first fifty")]
-Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
+AllRows = Annotated[bool, flag("--all", "show every row of long tables, not the first fifty")]
+Json = Annotated[bool, flag("--json", "print one JSON document on stdout")]
 Columns = Annotated[
-    bool, typer.Option("--columns", help="list every column of every table and what covers it, and look at no ledger")
+    bool, flag("--columns", "list every column of every table and what covers it, and look at no ledger")
 ]
-NoFilters = Annotated[bool, typer.Option("--no-filters", help="compare also markets that hardly trade or move")]
+NoFilters = Annotated[bool, flag("--no-filters", "compare also markets that hardly trade or move")]
 TextModel = Annotated[
-    str | None,
-    typer.Option("--model", metavar="NAME", help="compare texts by this sentence-transformer, not by their words"),
+    str | None, option("--model", "NAME", "compare texts by this sentence-transformer, not by their words")
 ]
 Convention = Annotated[
     str,
-    typer.Option(
+    option(
         "--convention",
-        metavar="NAME",
-        help="how annual figures are made: predibot, predibench, livetradebench, livetradebench_paper",
+        "NAME",
+        "how annual figures are made: predibot, predibench, livetradebench, livetradebench_paper",
     ),
 ]
-Resamples = Annotated[
-    int, typer.Option("--resamples", metavar="N", min=100, max=1_000_000, help="draws behind each interval")
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="of those draws")]
+Resamples = Annotated[int, option("--resamples", "N", "draws behind each interval", min=100, max=1_000_000)]
+Seed = Annotated[int, option("--seed", "N", "of those draws", min=0)]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="say on stderr what is being done")]
 LogFile = Annotated[
-    Path | None,
-    typer.Option("--log-file", metavar="FILE", help="write there too what is done; a full one is kept as FILE.1"),
+    Path | None, option("--log-file", "FILE", "write there too what is done; a full one is kept as FILE.1")
 ]
-LogJson = Annotated[bool, typer.Option("--log-json", help="write the log as JSON, a line each; on stderr without FILE")]
+LogJson = Annotated[bool, flag("--log-json", "write the log as JSON, a line each; on stderr without FILE")]
 FileColumns = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--columns",
-        metavar="A=B,...",
-        help="what the file's columns are: p_gpt=probability,p_mkt=market_probability,y=outcome,id=question",
+        "A=B,...",
+        "what the file's columns are: p_gpt=probability,p_mkt=market_probability,y=outcome,id=question",
     ),
 ]
-Bots = Annotated[
-    str | None, typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies")
-]
+Bots = Annotated[str | None, option("--bots", "A,B", "only these: names of the recipe's bots or of strategies")]
 Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model", metavar="MODEL", help="add an agent with this model, openai/gpt-5 for one; may be repeated"
-    ),
+    list[str] | None, option("--model", "MODEL", "add an agent with this model, openai/gpt-5 for one; may be repeated")
 ]
-Events = Annotated[int | None, typer.Option("--events", metavar="N", min=1, help="how many events to play")]
+Events = Annotated[int | None, option("--events", "N", "how many events to play", min=1)]
 Retry = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--retry",
-        metavar="WHAT",
-        help="failed, abstained or both with a comma: try those decisions again, without waiting for their next try",
+        "WHAT",
+        "failed, abstained or both with a comma: try those decisions again, without waiting for their next try",
     ),
 ]
-EventId = Annotated[
-    str | None, typer.Option("--event", metavar="ID", callback=_refuse_empty, help="play this one event")
-]
+EventId = Annotated[str | None, option("--event", "ID", "play this one event", callback=_refuse_empty)]
 
 
 @dataclass(frozen=True, slots=True)
 class PartOptions:
     """Options that choose a part of a ledger."""
 
-    recipe: Annotated[
-        str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
-    ] = None
+    recipe: Annotated[str | None, argument("RECIPE", "only runs of this recipe; left out: all runs")] = None
     venue: LookBackVenue = None
     as_of: AsOf = None
     since: Annotated[
-        datetime | None,
-        typer.Option("--since", parser=instant, metavar="INSTANT", help="only decisions at that instant or later"),
+        datetime | None, option("--since", "INSTANT", "only decisions at that instant or later", parser=instant)
     ] = None
     until: Annotated[
-        datetime | None,
-        typer.Option("--until", parser=instant, metavar="INSTANT", help="only decisions before that instant"),
+        datetime | None, option("--until", "INSTANT", "only decisions before that instant", parser=instant)
     ] = None
     category: Annotated[
-        str | None,
-        typer.Option("--category", metavar="NAME", help="only events of this category, as --by category has it"),
+        str | None, option("--category", "NAME", "only events of this category, as --by category has it")
     ] = None
-    mode: Annotated[str | None, typer.Option("--mode", metavar="MODE", help="only runs that were live, or replay")] = (
-        None
-    )
+    mode: Annotated[str | None, option("--mode", "MODE", "only runs that were live, or replay")] = None
     bots: Bots = None
 
     def read(self) -> "Part":
@@ -213,30 +200,19 @@ class PartOptions:
 class SelectionOptions:
     """Options that replace rules of selection of the recipe."""
 
-    min_volume_24h: Annotated[
-        float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
+    min_volume_24h_usd: Annotated[
+        float | None, option("--min-volume-24h", "USD", "least volume of the last 24 hours", min=0.0)
     ] = None
     min_hours_left: Annotated[
-        Any,
-        typer.Option(
-            "--min-hours-left",
-            parser=_parse_hours,
-            metavar="HOURS",
-            help="least time to an event's end; any: also past it",
-        ),
+        Any, option("--min-hours-left", "HOURS", "least time to an event's end; any: also past it", parser=_parse_hours)
     ] = None
-    max_markets: Annotated[
-        int | None, typer.Option("--max-markets", metavar="N", min=0, help="most markets of an event; 0 for all")
-    ] = None
+    max_markets: Annotated[int | None, option("--max-markets", "N", "most markets of an event; 0 for all", min=0)] = (
+        None
+    )
 
     def overrides(self, events: int | None) -> dict[str, Any]:
         """Return the overrides by the names of the rules."""
-        return {
-            "events": events,
-            "min_volume_24h_usd": self.min_volume_24h,
-            "min_hours_left": self.min_hours_left,
-            "max_markets": self.max_markets,
-        }
+        return {"events": events, **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,30 +220,25 @@ class Tables:
     """Options that choose tables of an evaluation."""
 
     full: Annotated[bool, full_option("print every table whole, and all that is missing in sentences")] = False
-    explain: Annotated[
-        bool, typer.Option("--explain", help="say below the leaderboard what its figures and marks mean")
-    ] = False
+    explain: Annotated[bool, flag("--explain", "say below the leaderboard what its figures and marks mean")] = False
     table: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--table",
-            metavar="NAME",
-            help="print one table: forecasts, returns, quote, pairs, calibration, decisions, consistency, effort, "
+            "NAME",
+            "print one table: forecasts, returns, quote, pairs, calibration, decisions, consistency, effort, "
             "coherence; of accounts: accounts, risk, behaviour, delays, pairs, cohorts",
         ),
     ] = None
     worst: Annotated[
-        int | None,
-        typer.Option("--worst", metavar="N", min=1, max=1000, help="list the N decisions that cost most, and why"),
+        int | None, option("--worst", "N", "list the N decisions that cost most, and why", min=1, max=1000)
     ] = None
 
     outside: Annotated[
-        str | None,
-        typer.Option("--outside", metavar="FILE", help="a score of your own for each bot, beside ours: bot,score"),
+        str | None, option("--outside", "FILE", "a score of your own for each bot, beside ours: bot,score")
     ] = None
     beside: Annotated[
-        list[str] | None,
-        typer.Option("--with", metavar="LEDGER", help="set this ledger's bots beside, never added up; repeatable"),
+        list[str] | None, option("--with", "LEDGER", "set this ledger's bots beside, never added up; repeatable")
     ] = None
 
     def screen_options(self, *, every: bool) -> "evaluation_screen.ScreenOptions":
@@ -290,7 +261,7 @@ class Output:
 
     every: AllRows = False
     json: Json = False
-    csv: Annotated[bool, typer.Option("--csv", help="print the scores, or the --table, as CSV on stdout")] = False
+    csv: Annotated[bool, flag("--csv", "print the scores, or the --table, as CSV on stdout")] = False
 
     def check(self, worst: int | None = None, clusters: str = "event") -> None:
         """Refuse to print two things where a program reads one."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from predibot.recipe.recipe import Recipe
     from predibot.reports.table import Kind
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
-    from predibot.scoring.evaluation.comparison import Agreement
     from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 
@@ -110,19 +109,6 @@ def print_lines(said: str, *beside: str) -> None:
         print_line(console, plain(each))
 
 
-def print_coverage(*, json: bool) -> None:
-    """Print what covers each column of a ledger: receipts of runs or of the ledger, or nothing, and why."""
-    from predibot.ledger.schema.receipted_rows import coverage
-    from predibot.reports.terminal.terminal import print_line
-
-    if json:
-        print_document({"columns": coverage()})
-        return
-    console = report_console()
-    for column, said in coverage().items():
-        print_line(console, f"{column}: {said}")
-
-
 def question_for(question: "Question", shown: "ScreenOptions", how: "options.Output") -> "Question":
     """Return the question reduced to what a screen shows; a document and CSV get everything."""
 
@@ -172,13 +158,6 @@ def _add_log(asked: "options.Log", settings: "Settings") -> None:
     root.setLevel(logging.INFO)
 
 
-def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:
-    """Return the worst decisions as a part of a document; {} if nobody asked for them."""
-    from predibot.reports.terminal.worst import worst_documents
-
-    return {} if worst is None else {"worst": worst_documents(worst)}
-
-
 def read_outside(tables: "options.Tables") -> "OutsideScores | None":
     """Return the scores of `--outside`; None without one."""
     if tables.outside is None:
@@ -186,13 +165,6 @@ def read_outside(tables: "options.Tables") -> "OutsideScores | None":
     from predibot.jobs.score_files.outside import read_outside_scores
 
     return read_outside_scores(tables.outside, sys.stdin)
-
-
-def compare_with_outside(evaluation: "Evaluation", scores: "OutsideScores | None") -> "tuple[Agreement, ...]":
-    """Return how far scores from outside agree with an evaluation; () without any."""
-    from predibot.scoring.evaluation.comparison import compare
-
-    return compare([("bots", evaluation)], None if scores is None else (scores.name, scores.by_bot)).agreements
 
 
 def print_reports(
@@ -248,11 +220,13 @@ def print_reports(
 
 
 def _report_document(found: "EvaluationReport") -> dict[str, Any]:
+    from predibot.reports.terminal.worst import worst_documents
     from predibot.reports.views.decide import run_document
     from predibot.reports.views.evaluation_json import evaluation_document
 
+    worst = {} if found.worst is None else {"worst": worst_documents(found.worst)}
     runs = {} if found.runs is None else {"runs": [*map(run_document, found.runs)]}
-    return {**runs, **evaluation_document(found.evaluation), **worst_document(found.worst)}
+    return {**runs, **evaluation_document(found.evaluation), **worst}
 
 
 def print_evaluation(
@@ -262,11 +236,7 @@ def print_evaluation(
     worst: "tuple[WorstDecision, ...] | None" = None,
 ) -> None:
     """Print an evaluation on stdout: as JSON, as CSV, or for a person, who gets the summary if `shown` is left out."""
-    if how.json:
-        from predibot.reports.views.evaluation_json import evaluation_document
-
-        print_document({**evaluation_document(evaluation), **worst_document(worst)}, exit_code=DONE)
-    elif how.csv:
+    if how.csv:
         from predibot.reports.views.evaluation_csv import evaluation_csv
 
         typer.echo(evaluation_csv(evaluation, None if shown is None else shown.table), nl=False)

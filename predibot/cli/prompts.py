@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import argument
 
 
 def prompts(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="print this one, to begin your own from")] = None,
+    name: Annotated[str | None, argument("[NAME]", "print this one, to begin your own from")] = None,
     json: options.Json = False,
 ) -> None:
     """List the packaged prompts and the fields of prompts, or print one prompt as it is."""

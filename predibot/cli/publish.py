@@ -11,6 +11,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE
+from predibot.cli.options import argument, flag, option
 
 _ADDRESS = re.compile(
     r"https?://(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?(?:/[a-z0-9._~!$&()*+,;=:@%/-]*)?",
@@ -20,28 +21,21 @@ _ADDRESS = re.compile(
 
 
 def publish(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", file_okay=False, help="the site's own folder, made if it is missing")
-    ],
-    recipe: Annotated[
-        str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe are scored; left out: all runs")
-    ] = None,
-    address: Annotated[
-        str, typer.Option("--address", metavar="URL", help="where the site will be found: https://example.org/bots/")
-    ] = "",
+    folder: Annotated[Path, argument("DIR", "the site's own folder, made if it is missing", file_okay=False)],
+    recipe: Annotated[str | None, argument("RECIPE", "only runs of this recipe are scored; left out: all runs")] = None,
+    address: Annotated[str, option("--address", "URL", "where the site will be found: https://example.org/bots/")] = "",
     licence: Annotated[
-        str, typer.Option("--licence", metavar="TEXT", help="terms of the data set, such as 'CC BY 4.0', for its card")
+        str, option("--licence", "TEXT", "terms of the data set, such as 'CC BY 4.0', for its card")
     ] = "",
     since: Annotated[
-        datetime | None,
-        typer.Option("--since", parser=options.instant, metavar="INSTANT", help="first day whose decisions have pages"),
+        datetime | None, option("--since", "INSTANT", "first day whose decisions have pages", parser=options.instant)
     ] = None,
     venue: options.LookBackVenue = None,
     with_traces: Annotated[
-        bool, typer.Option("--with-traces", help="show what agents did, and the texts of pages they read")
+        bool, flag("--with-traces", "show what agents did, and the texts of pages they read")
     ] = False,
     with_items: Annotated[
-        bool, typer.Option("--with-items", help="show each text that bots labelled; texts of real people among them")
+        bool, flag("--with-items", "show each text that bots labelled; texts of real people among them")
     ] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,

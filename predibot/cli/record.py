@@ -3,32 +3,25 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from predibot.cli import options, output
+from predibot.cli.options import argument, option
 
 
 def record(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="the archive; made where it does not exist")],
+    folder: Annotated[Path, argument("FOLDER", "the archive; made where it does not exist")],
     venue: Annotated[str | None, options.venue("that of a recipe that names none")] = None,
     as_of: options.AsOf = None,
-    events: Annotated[
-        int, typer.Option("--events", metavar="N", min=0, help="how many, most traded first; 0 for all")
-    ] = 100,
-    days: Annotated[
-        float, typer.Option("--days", metavar="DAYS", min=0.0, help="of price history, for markets that are new")
-    ] = 30.0,
+    events: Annotated[int, option("--events", "N", "how many, most traded first; 0 for all", min=0)] = 100,
+    days: Annotated[float, option("--days", "DAYS", "of price history, for markets that are new", min=0.0)] = 30.0,
     stocks: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--stocks",
-            metavar="PROVIDER",
-            help="daily prices of stocks instead, from tiingo or alpha_vantage with a key, or from yfinance",
+            "PROVIDER",
+            "daily prices of stocks instead, from tiingo or alpha_vantage with a key, or from yfinance",
         ),
     ] = None,
-    tickers: Annotated[
-        str | None, typer.Option("--tickers", metavar="A,B", help="which stocks; left out: those of the folder")
-    ] = None,
+    tickers: Annotated[str | None, option("--tickers", "A,B", "which stocks; left out: those of the folder")] = None,
     json: options.Json = False,
     *,
     log: options.Log,

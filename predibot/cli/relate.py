@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import argument
 
 
 def relate(
-    event: Annotated[str, typer.Argument(metavar="EVENT", help="the venue's id of an event")],
+    event: Annotated[str, argument("EVENT", "the venue's id of an event")],
     venue: options.LookBackVenue = None,
     archive: Annotated[Path | None, options.archive("compare")] = None,
     as_of: options.AsOf = None,

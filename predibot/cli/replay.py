@@ -6,10 +6,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from predibot.cli import options, output
 from predibot.cli.ending import FAILED, code_of_decisions
+from predibot.cli.options import flag, option
 from predibot.domain.clock import format_instant, parse_length
 
 if TYPE_CHECKING:
@@ -23,26 +22,18 @@ def replay(
     recipe: options.Recipe = None,
     first: Annotated[
         datetime | None,
-        typer.Option(
-            "--from",
-            parser=options.instant,
-            metavar="INSTANT",
-            help="the first; left out: the archive's first snapshot",
-        ),
+        option("--from", "INSTANT", "the first; left out: the archive's first snapshot", parser=options.instant),
     ] = None,
     last: Annotated[
-        datetime | None,
-        typer.Option(
-            "--to", parser=options.instant, metavar="INSTANT", help="none is later; left out: the last snapshot"
-        ),
+        datetime | None, option("--to", "INSTANT", "none is later; left out: the last snapshot", parser=options.instant)
     ] = None,
     every: Annotated[
         timedelta | None,
-        typer.Option(
+        option(
             "--every",
+            "LENGTH",
+            "between two instants: 12h, 1d or 7d; left out: the recipe's",
             parser=options.parser_for(parse_length),
-            metavar="LENGTH",
-            help="between two instants: 12h, 1d or 7d; left out: the recipe's",
         ),
     ] = None,
     venue: options.Venue = None,
@@ -55,12 +46,9 @@ def replay(
     *,
     limits: options.SelectionOptions,
     check_lookahead: Annotated[
-        bool,
-        typer.Option("--check-lookahead", help="make a sample of the decisions again without the future, and compare"),
+        bool, flag("--check-lookahead", "make a sample of the decisions again without the future, and compare")
     ] = False,
-    sample: Annotated[
-        int, typer.Option("--sample", metavar="N", min=1, help="how many decisions --check-lookahead makes again")
-    ] = 20,
+    sample: Annotated[int, option("--sample", "N", "how many decisions --check-lookahead makes again", min=1)] = 20,
     executor: options.Executor = None,
     retry: options.Retry = None,
     ledger: options.Ledger = options.DEFAULT_LEDGER,

@@ -10,6 +10,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE
+from predibot.cli.options import option
 
 if TYPE_CHECKING:
     from predibot.jobs.open_venue import Clock
@@ -36,20 +37,13 @@ def _name_publish(folder: str | None) -> None:
 class CloseupOptions:
     """Options that show something else in place of the leaderboard, one at a time."""
 
-    bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None
+    bot: Annotated[str | None, option("--bot", "NAME", "tell everything of one bot")] = None
     event: Annotated[
-        str | None,
-        typer.Option("--event", metavar="[ID]", help="tell all of an event, by id or number; without: list the latest"),
+        str | None, option("--event", "[ID]", "tell all of an event, by id or number; without: list the latest")
     ] = None
-    figures: Annotated[
-        Path | None, typer.Option("--figures", metavar="DIR", help="draw pictures into a folder, as SVG and PNG")
-    ] = None
-    tearsheet: Annotated[
-        str | None, typer.Option("--tearsheet", metavar="BOT", help="write one HTML file about a bot")
-    ] = None
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="where --tearsheet writes; left out: runs/out")
-    ] = None
+    figures: Annotated[Path | None, option("--figures", "DIR", "draw pictures into a folder, as SVG and PNG")] = None
+    tearsheet: Annotated[str | None, option("--tearsheet", "BOT", "write one HTML file about a bot")] = None
+    out: Annotated[Path | None, option("--out", "FILE", "where --tearsheet writes; left out: runs/out")] = None
     html: Annotated[
         str | None, typer.Option("--html", hidden=True, callback=_name_publish, help="an older name of publish")
     ] = None
@@ -62,24 +56,10 @@ class CloseupOptions:
             raise typer.BadParameter("--out says where --tearsheet BOT writes; give both")
         if len(asked) > 1:
             raise typer.BadParameter(f"{' and '.join(asked)} are several reports; ask for one")
-        for option in asked:
-            unfit = [other for other, given in beside.items() if given and other not in _COMBINABLE[option]]
-            if unfit:
-                raise typer.BadParameter(f"{' and '.join(unfit)} would change nothing of {option}; leave it out")
+        for chosen in asked:
+            if unfit := [other for other, given in beside.items() if given and other not in _COMBINABLE[chosen]]:
+                raise typer.BadParameter(f"{' and '.join(unfit)} would change nothing of {chosen}; leave it out")
         return bool(asked)
-
-
-def _list_events(store: "Store", *, as_json: bool) -> None:
-    from predibot.jobs.histories.event import latest_events
-    from predibot.reports.document import document
-    from predibot.reports.terminal.terminal import print_latest_events
-
-    latest = latest_events(store)
-    if as_json:
-        names = "number event_id title venue decisions last_slot_at"
-        output.print_document({"events": [document(each, names) for each in latest]}, exit_code=DONE)
-    else:
-        print_latest_events(output.report_console(), latest)
 
 
 def _show_closeup(
@@ -102,24 +82,22 @@ def _show_closeup(
         from predibot.reports.terminal.closeups.bot import bot_document, print_bot
 
         of_bot = bot_history(store, asked.bot, part, archived=archived, clock=clock, most=most)
-        if how.json:
-            output.print_document(bot_document(of_bot), exit_code=DONE)
-            return
         with figures.in_currency(of_bot.evaluation.currency):
-            print_bot(output.report_console(), of_bot)
+            output.print_found(of_bot, bot_document, print_bot, json=how.json, exit_code=DONE)
     elif asked.event is not None:
-        from predibot.jobs.histories.event import event_history
-        from predibot.reports.terminal.closeups.event import event_document, print_event
+        from predibot.jobs.histories.event import event_history, latest_events
+        from predibot.reports.terminal.closeups.event import event_document, latest_document, print_event
+        from predibot.reports.terminal.terminal import print_latest_events
 
         if not asked.event:
-            _list_events(store, as_json=how.json)
+            latest = latest_events(store)
+            output.print_found(latest, latest_document, print_latest_events, json=how.json, exit_code=DONE)
             return
         of_event = event_history(store, asked.event, part, clock=clock)
-        if how.json:
-            output.print_document(event_document(of_event), exit_code=DONE)
-            return
         with figures.in_currency(of_event.currency):
-            print_event(output.report_console(), of_event, every_row=how.every)
+            output.print_found(
+                of_event, event_document, print_event, json=how.json, exit_code=DONE, every_row=how.every
+            )
     else:
         from predibot.reports.pictures.files import write_pictures
         from predibot.reports.tearsheet import write_tearsheet
@@ -129,9 +107,11 @@ def _show_closeup(
             files = [write_tearsheet(of_bot, asked.out)]
         else:
             from predibot.jobs.histories.ledger import ledger_history
+            from predibot.scoring.evaluation.comparison import compare
 
             history = ledger_history(store, part, archived=archived, clock=clock)
-            agreements = output.compare_with_outside(history.evaluation, scores)
+            outside = None if scores is None else (scores.name, scores.by_bot)
+            agreements = compare([("bots", history.evaluation)], outside).agreements
             files = write_pictures(history, asked.figures or Path(), agreements)
         output.print_files(files, json=how.json, nothing="nothing to draw yet: no decision has a price or has paid")
 

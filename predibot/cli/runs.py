@@ -7,6 +7,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
+from predibot.cli.options import argument, option
 
 
 class _RunsGroup(CommandGroup):
@@ -36,7 +37,7 @@ def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER
 @GROUP.command("show", cls=Command, help="show a run: its bots and events; this word may be left out")
 def show(
     context: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="its number or key, as `predibot runs` shows it")],
+    run: Annotated[str, argument("RUN", "its number or key, as `predibot runs` shows it")],
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:
@@ -53,11 +54,10 @@ def show(
 @GROUP.command("void", cls=Command, help="take a run out of all scores, so that its time is decided again")
 def void(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="the run's key, as `predibot runs` shows it")],
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="why; it is kept with the run")],
+    key: Annotated[str, argument("KEY", "the run's key, as `predibot runs` shows it")],
+    reason: Annotated[str, option("--reason", "TEXT", "why; it is kept with the run")],
     publish: Annotated[
-        Path | None,
-        typer.Option("--publish", metavar="FILE", help="append the void to this file of roots, which has the run's"),
+        Path | None, option("--publish", "FILE", "append the void to this file of roots, which has the run's")
     ] = None,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,

@@ -10,6 +10,7 @@ import typer
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE, NOTHING, PARTLY, environment_secrets
+from predibot.cli.options import argument, flag, option
 
 if TYPE_CHECKING:
     from predibot.jobs.caller import Caller
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
 _RUN = "run"
 
 
-_Recipe = Annotated[str, typer.Argument(metavar="RECIPE", help="a recipe's file or name")]
+_Recipe = Annotated[str, argument("RECIPE", "a recipe's file or name")]
 _Recipes = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="RECIPE", help="files or names of recipes with a [schedule]; left out: daily"),
+    list[str] | None, argument("RECIPE", "files or names of recipes with a [schedule]; left out: daily")
 ]
 
 
@@ -47,13 +47,10 @@ def _schedules() -> None:
 @GROUP.command(_RUN, cls=Command, help="run recipes by their schedules; this word may be left out")
 def run(
     recipes: _Recipes = None,
-    once: Annotated[bool, typer.Option("--once", help="play what is due now and end, as for cron")] = False,
-    grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", min=0.0, help="for what is under way at the end")
-    ] = 60.0,
+    once: Annotated[bool, flag("--once", "play what is due now and end, as for cron")] = False,
+    grace: Annotated[float, option("--grace", "SECONDS", "for what is under way at the end", min=0.0)] = 60.0,
     monitor: Annotated[
-        int | None,
-        typer.Option("--monitor", metavar="PORT", min=0, max=65535, help="answer /health and /metrics on loopback"),
+        int | None, option("--monitor", "PORT", "answer /health and /metrics on loopback", min=0, max=65535)
     ] = None,
     executor: options.Executor = None,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
@@ -122,8 +119,7 @@ def _exit_code(statuses: Sequence[str]) -> int:
 def run_now(
     recipe: _Recipe,
     slot: Annotated[
-        datetime | None,
-        typer.Option("--slot", parser=options.instant, metavar="INSTANT", help="which; left out, the newest"),
+        datetime | None, option("--slot", "INSTANT", "which; left out, the newest", parser=options.instant)
     ] = None,
     retry: options.Retry = None,
     executor: options.Executor = None,
@@ -151,14 +147,12 @@ def run_now(
 @GROUP.command("install", cls=Command, help="print what starts the schedules on a machine, or write it")
 def install(
     recipes: _Recipes = None,
-    systemd: Annotated[bool, typer.Option("--systemd", help="a unit of systemd, for a user")] = False,
-    cron: Annotated[bool, typer.Option("--cron", help="a line of cron")] = False,
-    github: Annotated[bool, typer.Option("--github", help="a workflow of GitHub")] = False,
-    container: Annotated[bool, typer.Option("--container", help="a Dockerfile with a compose file")] = False,
-    into: Annotated[
-        Path | None, typer.Option("--output", metavar="FOLDER", file_okay=False, help="write the files into it")
-    ] = None,
-    grace: Annotated[int, typer.Option("--grace", metavar="SECONDS", min=0, help="for what is under way")] = 60,
+    systemd: Annotated[bool, flag("--systemd", "a unit of systemd, for a user")] = False,
+    cron: Annotated[bool, flag("--cron", "a line of cron")] = False,
+    github: Annotated[bool, flag("--github", "a workflow of GitHub")] = False,
+    container: Annotated[bool, flag("--container", "a Dockerfile with a compose file")] = False,
+    into: Annotated[Path | None, option("--output", "FOLDER", "write the files into it", file_okay=False)] = None,
+    grace: Annotated[int, option("--grace", "SECONDS", "for what is under way", min=0)] = 60,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
 ) -> None:
     """Print the files, or write them without replacing others; nothing is started."""

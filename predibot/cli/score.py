@@ -10,6 +10,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED
+from predibot.cli.options import argument, flag, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,20 +28,17 @@ class _ForecastOptions:
 
     pool: Annotated[
         str | None,
-        typer.Option(
-            "--pool", metavar="METHODS", help="also pool all: mean, median, trimmed_mean, soft_trimmed_mean, log_odds"
-        ),
+        option("--pool", "METHODS", "also pool all: mean, median, trimmed_mean, soft_trimmed_mean, log_odds"),
     ] = None
-    extremize: Annotated[
-        float | None, typer.Option("--extremize", metavar="X", help="what the log-odds of pools are multiplied by")
-    ] = None
+    extremize: Annotated[float | None, option("--extremize", "X", "what the log-odds of pools are multiplied by")] = (
+        None
+    )
     columns: options.FileColumns = None
-    wide: Annotated[
-        bool, typer.Option("--wide", help="one row a question, and one column a forecaster, named in the header")
-    ] = False
+    wide: Annotated[bool, flag("--wide", "one row a question, and one column a forecaster, named in the header")] = (
+        False
+    )
     compare: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--compare", metavar="A B", help="say in one line which of two forecasters is better"),
+        tuple[str, str] | None, option("--compare", "A B", "say in one line which of two forecasters is better")
     ] = None
 
     def list_given(self) -> "Iterator[str]":
@@ -61,31 +59,21 @@ def score(
     *,
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE...", help="a CSV, JSON or Parquet file; - for standard input; of ForecastBench several sets"
-        ),
+        argument("FILE...", "a CSV, JSON or Parquet file; - for standard input; of ForecastBench several sets"),
     ],
-    equity: Annotated[
-        bool, typer.Option("--equity", help="the file has the columns date and value: growth and risk")
-    ] = False,
+    equity: Annotated[bool, flag("--equity", "the file has the columns date and value: growth and risk")] = False,
     of_forecasts: _ForecastOptions,
-    strict: Annotated[bool, typer.Option("--strict", help="score nothing if any row is bad")] = False,
+    strict: Annotated[bool, flag("--strict", "score nothing if any row is bad")] = False,
     file_format: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="csv, json, jsonl, parquet or forecastbench; left out: what it looks like",
-        ),
+        option("--format", "FORMAT", "csv, json, jsonl, parquet or forecastbench; left out: what it looks like"),
     ] = None,
     convention: options.Convention = "predibot",
     periods_per_year: Annotated[
-        float | None,
-        typer.Option("--periods-per-year", metavar="N", help="of an account's values; left out: by their dates"),
+        float | None, option("--periods-per-year", "N", "of an account's values; left out: by their dates")
     ] = None,
     risk_free_rate: Annotated[
-        float | None,
-        typer.Option("--risk-free-rate", metavar="RATE", help="a year's, 0.04 for 4 %; left out: the convention's"),
+        float | None, option("--risk-free-rate", "RATE", "a year's, 0.04 for 4 %; left out: the convention's")
     ] = None,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import flag
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LEAST_TOKEN = 16
@@ -12,9 +13,7 @@ _LEAST_TOKEN = 16
 
 def serve(
     ledger: options.Ledger = options.DEFAULT_LEDGER,
-    host: Annotated[str, typer.Option("--host", help="address to listen at; another than this needs a token")] = (
-        "127.0.0.1"
-    ),
+    host: Annotated[str, flag("--host", "address to listen at; another than this needs a token")] = ("127.0.0.1"),
     port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="port to listen at; 0 for a free one")] = 8_321,
     token: Annotated[
         str,

@@ -6,17 +6,15 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import option
 
 
 def skill(
     *,
     part: options.PartOptions,
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="prompt", help="compare bots that differ in their prompt alone")
-    ] = None,
+    by: Annotated[str | None, option("--by", "prompt", "compare bots that differ in their prompt alone")] = None,
     file: Annotated[
-        str | None,
-        typer.Option("--file", metavar="FILE", help="forecasts of a file as `score` reads it, not of the ledger"),
+        str | None, option("--file", "FILE", "forecasts of a file as `score` reads it, not of the ledger")
     ] = None,
     columns: options.FileColumns = None,
     resamples: options.Resamples = 10_000,

@@ -11,6 +11,7 @@ import typer
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE
+from predibot.cli.options import option
 from predibot.errors import PluginError, UsageError
 from predibot.reports.study import (
     Study,
@@ -22,13 +23,9 @@ from predibot.reports.study import (
     study_problems,
 )
 
-_RUN = Annotated[str | None, typer.Option("--run", metavar="KEY", help="of this run; left out: of the one made last")]
-_CSV = Annotated[
-    Path | None, typer.Option("--csv", metavar="FOLDER", help="write a CSV file a table instead of printing")
-]
-_FIGURES = Annotated[
-    Path | None, typer.Option("--figures", metavar="DIR", help="draw pictures into a folder, as SVG and PNG")
-]
+_RUN = Annotated[str | None, option("--run", "KEY", "of this run; left out: of the one made last")]
+_CSV = Annotated[Path | None, option("--csv", "FOLDER", "write a CSV file a table instead of printing")]
+_FIGURES = Annotated[Path | None, option("--figures", "DIR", "draw pictures into a folder, as SVG and PNG")]
 _HELP = {
     "collect": "make data sets of text tasks",
     "tables": "print the tables of a paper for the bots of a ledger",

@@ -6,20 +6,19 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import argument, flag, option
 
 
 def trace(
     decision: Annotated[
         str | None,
-        typer.Argument(
-            metavar="DECISION",
-            help="its number, a BOT for its latest, RUN_KEY/BOT/EVENT_ID, or how its trace's SHA-256 begins",
+        argument(
+            "DECISION", "its number, a BOT for its latest, RUN_KEY/BOT/EVENT_ID, or how its trace's SHA-256 begins"
         ),
     ] = None,
-    cost: Annotated[bool, typer.Option("--cost", help="sum tokens, time and cost by bot and kind of step")] = False,
+    cost: Annotated[bool, flag("--cost", "sum tokens, time and cost by bot and kind of step")] = False,
     otlp: Annotated[
-        str | None,
-        typer.Option("--otlp", metavar="URL", help="send it to this collector as spans; DECISION may be a RUN_KEY"),
+        str | None, option("--otlp", "URL", "send it to this collector as spans; DECISION may be a RUN_KEY")
     ] = None,
     full: Annotated[bool, options.full_option("show every text whole")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
@@ -49,10 +48,9 @@ def trace(
             return
         if decision is None and not cost:
             latest = latest_decisions(store)
-            if json:
-                output.print_document({"decisions": [asdict(each) for each in latest]})
-            else:
-                print_latest(output.report_console(), latest)
+            output.print_found(
+                latest, lambda found: {"decisions": [asdict(each) for each in found]}, print_latest, json=json
+            )
             return
         if decision is None:
             output.print_found(usage_of_ledger(store), usage_document, print_usage, json=json)

@@ -1,12 +1,7 @@
 """`predibot track`: new prices and resolutions of every market the ledger knows."""
 
-from typing import TYPE_CHECKING
-
 from predibot.cli import options, output
 from predibot.cli.ending import DONE
-
-if TYPE_CHECKING:
-    from predibot.jobs.track import TrackReport
 
 
 def track(
@@ -19,16 +14,12 @@ def track(
 ) -> None:
     """Store what is new; what could not be read is an error after the rest is stored."""
     from predibot.api.track import track as track_part
-    from predibot.scoring.records.part import Part
-
-    _show(track_part(Part(venue=venue, as_of=as_of), output.caller(log), ledger=ledger), as_json=json)
-
-
-def _show(report: "TrackReport", *, as_json: bool) -> None:
     from predibot.domain.clock import short_instant
     from predibot.reports.document import document
+    from predibot.scoring.records.part import Part
 
-    if as_json:
+    report = track_part(Part(venue=venue, as_of=as_of), output.caller(log), ledger=ledger)
+    if json:
         names = "as_of markets new_observations=observations new_resolutions=resolutions notes"
         output.print_document(document(report, names), exit_code=DONE)
         return

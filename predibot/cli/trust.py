@@ -6,12 +6,13 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.options import argument, flag
 
 
 def trust(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", file_okay=False, exists=True, help="which")] = Path(),
-    show: Annotated[bool, typer.Option("--show", help="say what there is to trust, and change nothing")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="trust it no more")] = False,
+    folder: Annotated[Path, argument("FOLDER", "which", file_okay=False, exists=True)] = Path(),
+    show: Annotated[bool, flag("--show", "say what there is to trust, and change nothing")] = False,
+    remove: Annotated[bool, flag("--remove", "trust it no more")] = False,
     json: options.Json = False,
 ) -> None:
     """Trust the settings and recipes of a folder as they are now; after any change the folder is not trusted."""

@@ -7,29 +7,25 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED
+from predibot.cli.options import argument, flag, option
 
 _LISTED = 50
 
 
 def verify(
-    run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="the run's key; left out: every run, and the ledger")
-    ] = None,
+    run: Annotated[str | None, argument("RUN", "the run's key; left out: every run, and the ledger")] = None,
     publish: Annotated[
-        Path | None,
-        typer.Option("--publish", metavar="FILE", help="append the roots that this text file has not, a line each"),
+        Path | None, option("--publish", "FILE", "append the roots that this text file has not, a line each")
     ] = None,
     against: Annotated[
-        Path | None, typer.Option("--against", metavar="FILE", help="compare with the roots that --publish wrote there")
+        Path | None, option("--against", "FILE", "compare with the roots that --publish wrote there")
     ] = None,
     bot: Annotated[
-        str | None, typer.Option("--bot", metavar="NAME", help="with --subject: prove that its decision is in the root")
+        str | None, option("--bot", "NAME", "with --subject: prove that its decision is in the root")
     ] = None,
-    subject: Annotated[
-        str | None, typer.Option("--subject", metavar="ID", help="what that decision is about, as an event's id")
-    ] = None,
+    subject: Annotated[str | None, option("--subject", "ID", "what that decision is about, as an event's id")] = None,
     rows: Annotated[
-        bool, typer.Option("--rows", help="compute anew what must hold of every stored row, and name those that fail")
+        bool, flag("--rows", "compute anew what must hold of every stored row, and name those that fail")
     ] = False,
     columns: options.Columns = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
@@ -50,7 +46,13 @@ def verify(
     if bot is not None and (run is None or publish is not None or against is not None):
         raise typer.BadParameter("a proof is of one RUN, without --publish and --against")
     if columns:
-        output.print_coverage(json=json)
+        from predibot.ledger.schema.receipted_rows import coverage
+        from predibot.reports.terminal.terminal import print_lines
+
+        if json:
+            output.print_document({"columns": coverage()})
+        else:
+            print_lines(output.report_console(), (f"{column}: {said}" for column, said in coverage().items()))
         return DONE
     if rows:
         if run is not None or publish is not None or against is not None:

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
@@ -60,7 +60,9 @@ def read_answers(connection: Connection, run_id: int, judges: Collection[str] = 
         labels = found.labels.setdefault(each.bot, {})
         if each.model is not None:
             found.models[each.bot] = each.model
-        if each.status != "recorded" and (each.bot in judges or not _is_unread(each)):
+        is_of_model = each.model is not None and (each.status, each.reason_kind) in _SILENT
+        is_unread = each.status == "refused" or is_of_model
+        if each.status != "recorded" and (each.bot in judges or not is_unread):
             found.silent.setdefault(each.bot, Counter())[each.message or each.status] += 1
             continue
         labels[each.subject_id] = each.label
@@ -83,9 +85,3 @@ def add_strict(labels: dict[str, dict[str, T]], lenient: Mapping[str, Collection
         return []
     counts = ", ".join(f"{bot} {len(items):,}" for bot, items in lenient.items())
     return [f"labels read leniently, with marks or words around them, and unread in 'NAME (strict)': {counts}"]
-
-
-def _is_unread(answer: Row[Any]) -> bool:
-    """Return whether a bot answered without a label; a model that would not answer counts too."""
-    is_of_model = answer.model is not None and (answer.status, answer.reason_kind) in _SILENT
-    return answer.status == "refused" or is_of_model

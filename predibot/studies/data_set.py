@@ -16,7 +16,6 @@ from predibot.errors import UsageError, VenueChanged, VenueMissing
 from predibot.plain_file import open_plain
 from predibot.studies.label_game import LabelItem
 
-_BLOCK = 1 << 20
 _MOST_COMMAS = 10
 """In a folder's path."""
 _MAX_LINE_BYTES = 32 << 20
@@ -109,11 +108,8 @@ class DataSet(Venue):
     def _digest(self, folder: Path) -> str:
         whole = hashlib.sha256()
         for name in sorted(self.kind.files):
-            of_file = hashlib.sha256()
             with _open_lines(folder / f"{name}.jsonl") as file:
-                while block := file.read(_BLOCK):
-                    of_file.update(block)
-            whole.update(f"{name} {of_file.hexdigest()}\n".encode())
+                whole.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return whole.hexdigest()
 
     @cached_property

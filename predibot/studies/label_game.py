@@ -6,7 +6,10 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from predibot.domain.account import Account
 from predibot.domain.account_past import AccountPast
@@ -27,10 +30,16 @@ Rows = Callable[[str], Iterable[Any]]
 """Reads a file of a data set from its beginning, by its name."""
 
 
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
 @dataclass(frozen=True, slots=True)
 class LabelItem:
     """An item to be labelled, with its truth."""
 
+    noun: ClassVar[str]
     hidden: ClassVar[tuple[str, ...]] = ("truth",)
     """The fields that no bot is shown; they are None then."""
 
@@ -39,12 +48,18 @@ class LabelItem:
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @classmethod
-    @abstractmethod
     def from_json(cls, text: str) -> Self:
         """Return the item that `as_json` wrote, with its truth if that is still there.
 
         Raises `ValueError` if it is none.
         """
+        try:
+            found: Self = _adapter(cls).validate_json(text)
+            return found
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"])) or "its text"
+            raise ValueError(f"no {cls.noun}: {where}: {first['msg']}") from None
 
     @classmethod
     def public_json(cls, text: str) -> str:

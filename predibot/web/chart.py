@@ -138,7 +138,8 @@ def chart_of(
     if not shown or not any(each.points[0].at < each.points[-1].at for each in shown):
         return None
     first, last = min(instants), max(instants)
-    lead = next((each for each in shown if each.kind == "line" and len(each.points) > 1 and _is_wide(each)), None)
+    several = (each for each in shown if each.kind == "line" and len(each.points) > 1)
+    lead = next((each for each in several if (ends := _interval(each)) and ends[0] < ends[1]), None)
     low, high = scale.ends or _ends(shown, scale, _interval(lead))
     has_names = [each.name for each in shown] != [title]
     dotted = [each for each in shown if each.kind == "dots"]
@@ -160,7 +161,8 @@ def chart_of(
         found = _series(thinned[number], frame, scale, step, each.name if has_names else "", places.get(number), aside)
         is_lead = each is lead and all(low <= end <= high for end in _interval(each))
         drawn.append(replace(found, is_lead=is_lead, hides=_hidden(each, shown[:number], frame)))
-    ticks = list(_value_ticks(low, high))
+    tick = _value_step(low, high)
+    ticks = [n * tick for n in range(math.ceil(low / tick - 1e-9), math.floor(high / tick + 1e-9) + 1)]
     return Chart(
         title,
         _about(shown, unit, scale),
@@ -181,11 +183,6 @@ def _interval(line: Line | None) -> tuple[float, ...]:
     """Return the ends of the interval of the last point; () without."""
     last = line.points[-1] if line else None
     return () if last is None or last.low is None or last.high is None else (last.low, last.high)
-
-
-def _is_wide(line: Line) -> bool:
-    ends = _interval(line)
-    return bool(ends) and ends[0] < ends[1]
 
 
 def _tick_texts(ticks: Sequence[float], scale: Scale) -> list[str]:
@@ -262,12 +259,6 @@ def _value_step(low: float, high: float) -> float:
     rough = ((high - low) or abs(high) or 1.0) / 5.0
     power = 10.0 ** math.floor(math.log10(rough))
     return next(each * power for each in (1.0, 2.0, 5.0, 10.0) if each * power >= rough * 0.999)
-
-
-def _value_ticks(low: float, high: float) -> Iterator[float]:
-    step = _value_step(low, high)
-    for number in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1):
-        yield number * step
 
 
 def time_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:

@@ -62,17 +62,14 @@ class Feed:
         lines = self._lines[run.run]
         left = self._markets[run.run] - len(lines)
         more = [f"and {figures.things(left, 'more market')}"] if left else []
+        # Readers of RSS take a description for HTML.
+        described = "".join(f"<p>{escape(each)}</p>" for each in (*lines, *more))
         counts = f"{figures.things(run.bots, 'bot')} on {figures.things(run.events, 'event')}"
         return (
             f"<item><title>{_xml(line(f'{run.recipe}, {figures.instant(run.slot_at)}: {counts}'))}</title>{link}"
             f'<guid isPermaLink="false">{_xml(line(run.run))}</guid><pubDate>{format_datetime(run.slot_at)}</pubDate>'
-            f"<description>{_xml(_paragraphs([*lines, *more]))}</description></item>"
+            f"<description>{_xml(described)}</description></item>"
         )
-
-
-def _paragraphs(texts: Iterable[str]) -> str:
-    """Return texts as HTML, which readers of RSS take a description for."""
-    return "".join(f"<p>{escape(each)}</p>" for each in texts)
 
 
 def _xml(text: str) -> str:

@@ -179,7 +179,7 @@ class _Site:
             if each.subject_kind != "event":
                 for page in self._pages_of(each):
                     self._write_page(page)
-        self._write_page(_SitePage("/search", {}, partial(_same, WebPage("search", {}))))
+        self._write_page(_SitePage("/search", {}, lambda: WebPage("search", {})))
         self._folder.write("search-index.js", self._search_index())
         self._write_assets()
         self._folder.write(FEED, feed.rss(options.address, self._file_names["/runs", frozenset()]))
@@ -194,7 +194,7 @@ class _Site:
         self._name_page("/", {})
         self._name_assets()
         self._folder.begin(self._file_names.values())
-        self._write_page(_SitePage("/", {}, partial(_same, page)))
+        self._write_page(_SitePage("/", {}, lambda: page))
         self._write_assets()
         return self._folder.end(key)
 
@@ -212,32 +212,35 @@ class _Site:
         scores = PartTexts(options.recipe, options.venue)
         board = leaderboard_page(cache, scores)
         in_menu = [study for study in studies().values() if study.menu and study.runs(cache.store)]
-        general = [
-            _SitePage("/", {}, partial(_same, board)),
-            _SitePage("/calibration", {}, partial(calibration_page, cache, scores)),
-            _SitePage("/curves", {}, partial(curves_page, cache, **scores.parameters())),
-            _SitePage("/graph", {}, partial(graph_page, cache, options.venue)),
-            _SitePage("/status", {}, partial(published_status_page, cache)),
-            _SitePage("/accounts", {}, partial(accounts_page, cache)),
-            _SitePage("/cohorts", {}, partial(cohorts_page, cache)),
-        ]
+        general = list[_SitePage]()
+
+        def add(path: str, make: Callable[..., WebPage], **asked: str) -> None:
+            general.append(_SitePage(path, asked, make))
+
+        add("/", lambda: board)
+        add("/calibration", partial(calibration_page, cache, scores))
+        add("/curves", partial(curves_page, cache, **scores.parameters()))
+        add("/graph", partial(graph_page, cache, options.venue))
+        for path, page_of in (
+            ("status", published_status_page),
+            ("accounts", accounts_page),
+            ("cohorts", cohorts_page),
+        ):
+            add(f"/{path}", partial(page_of, cache))
         for each_study in in_menu:
-            general.append(
-                _SitePage(f"/{each_study.data_set}", {}, partial(study_page, each_study, cache, items=options.items))
-            )
+            add(f"/{each_study.data_set}", partial(study_page, each_study, cache, items=options.items))
         for chapter in ("", *(each.name for each in chapters())):
-            asked = {"chapter": chapter} if chapter else {}
-            general.append(_SitePage("/methods", asked, partial(methods_page, cache, chapter)))
+            add("/methods", partial(methods_page, cache, chapter), **({"chapter": chapter} if chapter else {}))
         if len(cache.bots("event")) > 1:
             compared = partial(compare_page, cache, recipe=options.recipe, venue=options.venue)
-            general.append(_SitePage("/compare", {}, compared))
+            add("/compare", compared)
             for one, other in pairs_of_the_first(cache, options.recipe, options.venue):
-                general.append(_SitePage("/compare", {"one": one, "other": other}, partial(compared, one, other)))
+                add("/compare", partial(compared, one, other), one=one, other=other)
         if board.shown.get("several_venues"):
-            general.append(_SitePage("/side-by-side", {}, partial(side_by_side_page, cache, options.recipe)))
+            add("/side-by-side", partial(side_by_side_page, cache, options.recipe))
         for name in board.shown.get("tables", ()):
             if (table := table_page(cache, name, scores)).shown["grids"]:
-                general.append(_SitePage(f"/tables/{name}", {}, partial(_same, table)))
+                add(f"/tables/{name}", lambda table=table: table)
         for path, parts, make in (
             ("/decisions", len(own), partial(decisions_page, cache, since=self._first_day, items=False)),
             ("/events", len(cache.read(select_events)), partial(events_page, cache)),
@@ -250,17 +253,14 @@ class _Site:
             id = each_market.market_id
             general += _numbered("/news", each_market.shown, partial(news_page, cache, id, self._first_day), market=id)
         for name in cache.bots():
-            general.append(
-                _SitePage("/bot", {"name": name}, partial(bot_page, cache, name, options.venue, options.items))
-            )
+            add("/bot", partial(bot_page, cache, name, options.venue, options.items), name=name)
         for name in dict.fromkeys(cache.store.run_read(names_of_accounts)):
-            general.append(_SitePage("/account", {"bot": name}, partial(account_page, cache, name)))
+            add("/account", partial(account_page, cache, name), bot=name)
         for week in cohorts_page(cache).shown["weeks"]:
-            general.append(_SitePage("/cohort", {"week": week}, partial(cohort_page, cache, week)))
+            add("/cohort", partial(cohort_page, cache, week), week=week)
         for each_study in in_menu:
             for key in each_study.runs(cache.store):
-                make = partial(study_page, each_study, cache, key, options.items)
-                general.append(_SitePage(f"/{each_study.data_set}", {"run": key}, make))
+                add(f"/{each_study.data_set}", partial(study_page, each_study, cache, key, options.items), run=key)
         if options.items:
             general += self._pages_of_items()
         for page in general:
@@ -367,8 +367,8 @@ class _Site:
             cache.prices(id),
             cache.revisions(id),
             events_sharing_labels(cache, id),
+            related_edges(cache, id, own[0].run),
         ]
-        made_of.append(related_edges(cache, id, own[0].run))
 
         def make() -> None:
             for page in pages:
@@ -429,10 +429,6 @@ class _Site:
         # No title can end the script.
         said = json.dumps([row for row in found if row[2]]).replace("<", "\\u003c")
         return f"const PREDIBOT_INDEX = {said};\n".encode()
-
-
-def _same(page: WebPage) -> WebPage:
-    return page
 
 
 def _digest_code() -> str:

@@ -117,13 +117,8 @@ def _line_of(step: kinds.Step) -> tuple[str, str, str]:
     match step:
         case kinds.SearchStep():
             dropped = sum(count for count in step.dropped.values() if isinstance(count, int))
-            return (
-                "Searched",
-                step.query,
-                ", ".join(
-                    [figures.things(len(step.results), "result"), *([f"{dropped:,} left out"] if dropped else [])]
-                ),
-            )
+            left_out = f", {dropped:,} left out" if dropped else ""
+            return "Searched", step.query, figures.things(len(step.results), "result") + left_out
         case kinds.PageVisitedStep():
             published = f"published {step.published[:10]}" if step.published else "of unknown date"
             return "Read", step.title or step.final_url, ", ".join(filter(None, [_host(step.final_url), published]))

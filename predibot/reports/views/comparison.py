@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from predibot.reports import figures
-from predibot.reports.document import Document
+from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, ends, table_of, words
 from predibot.scoring.evaluation.comparison import Agreement, BoardFigures, SideBySide
 from predibot.scoring.metrics.correlation import Correlations
@@ -53,16 +53,14 @@ def side_by_side_rows(boards: Sequence[BoardFigures]) -> Iterator[Document]:
 
 
 def agreement_rows(agreements: Sequence[Agreement]) -> Iterator[Document]:
-    """Yield a row for each agreement, with both coefficients and their intervals."""
-    for each in agreements:
-        ends = {
-            f"{name}{suffix}": value
-            for name in ("pearson", "spearman")
-            for found in (getattr(each.found, name),)
-            for suffix, value in (("", found.value), ("_low", found.low), ("_high", found.high))
-        }
-        about = {"game": each.game, "figure": each.figure, "one": each.one, "other": each.other}
-        yield {**about, "n": each.found.n, **ends}
+    """Return a row for each agreement, with both coefficients and their intervals."""
+    return (document(each, _AGREED) for each in agreements)
+
+
+_AGREED = "game figure one other n=found.n " + " ".join(
+    f"{name}=found.{name}.value {name}_low=found.{name}.low {name}_high=found.{name}.high"
+    for name in ("pearson", "spearman")
+)
 
 
 def comparison_tables(comparison: SideBySide) -> Iterator[Table]:

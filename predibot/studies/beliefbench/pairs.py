@@ -1,12 +1,11 @@
 """Pairs of questions: the rows of their data set, their items, and the draw, which is the same on every machine."""
 
 import hashlib
-import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from predibot.studies.label_game import MAX_MONEY, LabelItem, Rows
 
@@ -120,6 +119,7 @@ PAIR_FILES: Mapping[str, type] = {"about": About, "markets": PairedMarket, "pair
 class PairItem(LabelItem):
     """Two questions to be labelled."""
 
+    noun: ClassVar = "pair of questions"
     hidden: ClassVar = ("markets", "truth")
     id: str
     texts: tuple[tuple[str, str], tuple[str, str]]
@@ -132,24 +132,6 @@ class PairItem(LabelItem):
     def subject_id(self) -> str:
         """Return the subject of decisions on it."""
         return self.id
-
-    @classmethod
-    def from_json(cls, text: str) -> "PairItem":
-        """Return the item that `as_json` wrote, with its truth if it is still there.
-
-        Raises `ValueError` if it is none.
-        """
-        try:
-            data = json.loads(text)
-            first, second = ((str(title), str(description)) for title, description in data["texts"])
-            markets, truth = data.get("markets"), data.get("truth")
-            known = None
-            if markets is not None:
-                one, other = map(_market, markets)
-                known = one, other
-            return cls(data["id"], (first, second), known, None if truth is None else LabelledPair(**truth))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no pair of questions: {error}") from None
 
 
 def draw_pairs(
@@ -200,7 +182,3 @@ def _items(chosen: Iterable[LabelledPair], markets: Iterable[PairedMarket]) -> t
         texts = ((first.title, first.description), (second.title, second.description))
         found.append(PairItem(pair.id, texts, (first, second), pair))
     return tuple(found)
-
-
-def _market(data: Mapping[str, Any]) -> PairedMarket:
-    return PairedMarket(**{**data, "tags": tuple(data["tags"])})

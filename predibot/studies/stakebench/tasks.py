@@ -2,12 +2,11 @@
 
 import hashlib
 import heapq
-import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from predibot.errors import UsageError
 from predibot.studies.label_game import LabelItem, Rows
@@ -73,6 +72,7 @@ class Truth:
 class Item(LabelItem):
     """A text to be labelled, with all that is shown beside it."""
 
+    noun: ClassVar = "item of a text task"
     task: str
     id: str
     split: str
@@ -109,22 +109,6 @@ class Item(LabelItem):
     def topic(self) -> str:
         """Return the topic of its market."""
         return self.split.partition("/")[2]
-
-    @classmethod
-    def from_json(cls, text: str) -> "Item":
-        """Return the item that `as_json` wrote, with its truth if it is still there.
-
-        Raises `ValueError` if it is none.
-        """
-        try:
-            data = json.loads(text)
-            truth = data.pop("truth", None)
-            if truth is not None:
-                stakes = tuple((side, size) for side, size in truth.pop("stakes"))
-                truth = Truth(**{**truth, "actions": tuple(truth["actions"])}, stakes=stakes)
-            return cls(**{**data, "texts": tuple(data["texts"])}, truth=truth)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no item of a text task: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,50 +151,31 @@ def _market_panel(
     """Return the panel of one of `markets` markets, which share the room of a page; without news, no chart."""
     last = {each.bot: each for each in rows}
     ordered = sorted(last.values(), key=lambda each: -abs(each.probability - (each.price_yes or 0.0)))
-    drawn = rows[-max(_DOTS // markets, len(last)) :]
+    drawn, chart = rows[-max(_DOTS // markets, len(last)) :], None
+    if news is not None:
+        # One dot a bot and day, hollow without a bet, and one mark a day with news.
+        dots: dict[str, list[ChartPoint]] = {each.bot: [] for each in ordered if each.bot in players}
+        for each in {(each.bot, each.decided_at.date()): each for each in drawn if each.bot in dots}.values():
+            said = f"{figures.percent(each.probability)}, {figures.bet(each.booked_usd)}"
+            at = each.decided_at.timestamp()
+            dots[each.bot].append(ChartPoint(at, each.probability, text=said, is_hollow=not each.booked_usd))
+        marks = [
+            (days[0].published_at.timestamp(), f"{figures.things(len(days), 'page')}: {days[0].title}")
+            for days in (list(group) for _, group in groupby(news, lambda each: each.published_at.date()))
+        ][-(_MARKS // markets) :]
+        thin = thin_out(prices, _POINTS // markets)
+        chart = price_chart(cache, thin, dots, "Price of YES and forecasts of bots", marks)
     return MarketPanel(
         of=rows[0],
         closes_at=None if market is None else market.closes_at,
         price=prices[-1] if prices else None,
-        chart=None
-        if news is None
-        else _chart(
-            cache,
-            drawn,
-            thin_out(prices, _POINTS // markets),
-            news,
-            [each.bot for each in ordered if each.bot in players],
-            _MARKS // markets,
-        ),
+        chart=chart,
         last=tuple(ordered[: _LAST // markets]),
         bots=len(ordered),
         newest=tuple(rows[-max(_FORECASTS // markets, 1) :]),
         forecasts=len(rows),
         drawn=len(drawn),
     )
-
-
-def _chart(
-    cache: LedgerCache,
-    rows: Sequence[LedgerForecast],
-    prices: Sequence[tuple[datetime, float]],
-    news: Sequence[Row[Any]],
-    bots: Sequence[str],
-    most_marks: int,
-) -> Chart | None:
-    """Return prices over time with one dot a bot and day, hollow without a bet, and one mark a day with news."""
-    of_day = {(each.bot, each.decided_at.date()): each for each in rows}
-    dots: dict[str, list[ChartPoint]] = {bot: [] for bot in bots}
-    for (bot, _), each in of_day.items():
-        if bot in dots:
-            said = f"{figures.percent(each.probability)}, {figures.bet(each.booked_usd)}"
-            at = each.decided_at.timestamp()
-            dots[bot].append(ChartPoint(at, each.probability, text=said, is_hollow=not each.booked_usd))
-    marks = [
-        (days[0].published_at.timestamp(), f"{figures.things(len(days), 'page')}: {days[0].title}")
-        for days in (list(group) for _, group in groupby(news, lambda each: each.published_at.date()))
-    ]
-    return price_chart(cache, prices, dots, "Price of YES and forecasts of bots", marks[-most_marks:])
 
 
 def price_chart(

@@ -118,6 +118,7 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
             of_studies,
         )
     found = part.evaluation(cache, Question(wanted=("evidence", "curves")))
+    rows = [row for ranking in found.rankings.values() for row in leaderboard(ranking)]
     history = cache.compute_on_part(edge_history, part=part.part())
     shown_venue = part.venue or cache.venues(part.recipe)[0]
     choices = {
@@ -142,11 +143,9 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
             "choices": {name: [each for each in values if each == line(each)] for name, values in choices.items()},
             "as_of": found.as_of,
             "facts": _facts(found, history),
-            "bots": sum(not row.baseline for ranking in found.rankings.values() for row in leaderboard(ranking)),
+            "bots": sum(not row.baseline for row in rows),
             "traders": len(_traders(found)),
-            "has_costs": any(
-                row.cost_usd != 0.0 for ranking in found.rankings.values() for row in leaderboard(ranking)
-            ),
+            "has_costs": any(row.cost_usd != 0.0 for row in rows),
             "chart": _edge_chart(cache, found, history),
             "rankings": [
                 (name, _grouped(lines_of(ranking)), conclusions(leaderboard(ranking), "Compare"))

@@ -68,17 +68,13 @@ def accounts_page(cache: LedgerCache) -> WebPage:
     except UsageError:
         # All runs are void.
         history = None
-    charts = (
-        []
-        if history is None
-        else [
-            drawn
-            for name, picture in ledger_pictures(history)
-            if name.startswith("account-value")
-            for drawn in curves_of(picture, partial(colour, cache))
-        ]
-    )
-    grids = [] if history is None else [board_grid(each) for each in history.evaluation.accounts]
+    charts = [
+        drawn
+        for name, picture in (ledger_pictures(history) if history is not None else ())
+        if name.startswith("account-value")
+        for drawn in curves_of(picture, partial(colour, cache))
+    ]
+    grids = [board_grid(each) for each in (history.evaluation.accounts if history is not None else ())]
     return WebPage("accounts", {"names": names, "charts": charts, "grids": grids})
 
 
@@ -97,11 +93,9 @@ def study_page(study: Study, cache: LedgerCache, run: str = "", items: bool = Tr
     """Return the tables of a run of a study, or of the latest; without columns of ids of items, if these are hidden."""
     keys = study.runs(cache.store)
     # The menu leads here, even if nothing was played.
-    found = (
-        cache.compute("study", (study.name, run), lambda: study.read(cache.store, run_key=run or None))
-        if keys
-        else None
-    )
+    found = None
+    if keys:
+        found = cache.compute("study", (study.name, run), lambda: study.read(cache.store, run_key=run or None))
     title, grids, notes, items_of = study.heading, list[Table](), tuple[str, ...](), ""
     drawn, dots = list[tuple[StudyPicture, str]](), list[Dots]()
     if isinstance(found, StudyTables):

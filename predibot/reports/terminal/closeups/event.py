@@ -1,7 +1,8 @@
 """One event, for a screen and for JSON: prices of its markets, and the forecasts of every bot."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rich.console import Console
 
@@ -56,6 +57,11 @@ def event_document(history: EventHistory) -> Document:
             document(each, "run bot slot_at status message") for each in history.decisions if each.status != "recorded"
         ],
     }
+
+
+def latest_document(latest: Sequence[Any]) -> Document:
+    """Return the events that were decided on last."""
+    return {"events": [document(each, "number event_id title venue decisions last_slot_at") for each in latest]}
 
 
 def _price_lines(market: MarketHistory) -> Iterator[str]:
