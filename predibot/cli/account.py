@@ -31,7 +31,7 @@ def account(
     from predibot.reports import figures
     from predibot.reports.accounts.rationales import rationale_documents, rationale_tables
     from predibot.reports.accounts.statement import account_document, print_account
-    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.terminal import print_grid
 
     if bot is None and full:
         raise typer.BadParameter("--full shows more of one account; name its BOT too")

@@ -60,7 +60,7 @@ def _print_tools(tools: "Sequence[ToolInfo]") -> None:
 def _print_arguments(info: "StrategyInfo") -> None:
     """Print what a strategy takes, below an empty line; nothing if it takes nothing."""
     if info.arguments:
-        from predibot.reports.terminal.text import plain
+        from predibot.reports.terminal.terminal import plain
 
         rows = (
             (each.name, each.type, "must be given" if each.default is None else each.default, each.doc)

@@ -25,7 +25,7 @@ def cohort(
     from predibot.plugins.venues import venue_or_defaults
     from predibot.reports import figures
     from predibot.reports.accounts.cohort_statement import cohort_document, list_grid, print_cohort, summary_document
-    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.terminal import print_grid
 
     caller = output.caller()
     changes = count_again or leave_out is not None

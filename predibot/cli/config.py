@@ -25,7 +25,7 @@ def config(
     from predibot.recipe.merged import merged_keys, merged_text
     from predibot.recipe.parse import parse_recipe
     from predibot.recipe.text import find_recipe
-    from predibot.reports.document import json_value
+    from predibot.reports.table import json_value
 
     found = find_recipe(recipe, Path())
     given = {name: value for name, value in limits.overrides(events).items() if value is not None}

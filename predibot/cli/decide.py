@@ -77,7 +77,7 @@ def decide(
         _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)
         return DONE
     from predibot.api.decide import decide as decide_run
-    from predibot.reports.terminal.terminal import print_decisions
+    from predibot.reports.terminal.decisions import print_decisions
     from predibot.reports.views.decide import DecideView, decide_view
 
     with decide_run(
@@ -117,6 +117,7 @@ def _show_plan(
 ) -> None:
     from predibot.api.plan import preview
     from predibot.reports.figures import things
+    from predibot.reports.terminal.decisions import print_selection, texts_of
     from predibot.reports.terminal.dry_run import (
         cost_document,
         most_text,
@@ -125,7 +126,7 @@ def _show_plan(
         print_requests,
         request_documents,
     )
-    from predibot.reports.terminal.terminal import print_line, print_selection, texts_of
+    from predibot.reports.terminal.terminal import print_line
 
     plan = preview(request, caller, venue=venue, as_of=as_of)
     names, view, count = plan.bots, plan.selection, plan.decisions

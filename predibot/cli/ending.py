@@ -228,7 +228,7 @@ def _print_traceback(kind: type[BaseException], error: BaseException, trace: Tra
 
 def _report_error(kind: str, message: str, code: int, *, as_json: bool) -> int:
     # Imported here: rich costs a hundredth of a second.
-    from predibot.reports.terminal.text import plain, sentence
+    from predibot.reports.terminal.terminal import plain, sentence
 
     message = sentence(runnable(environment_secrets().mask(mask_passwords(message)).rstrip()))
     if as_json:

@@ -111,8 +111,8 @@ def _print_copy(report: "CopyReport", *, json: bool) -> None:
 def stats(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Print number, bytes, oldest and newest of everything in the ledger."""
     from predibot.ledger.care.ledger_stats import ledger_stats
-    from predibot.reports.document import document
-    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.table import document
+    from predibot.reports.terminal.terminal import print_grid
 
     with output.caller().reading(ledger) as store:
         found = ledger_stats(store)
@@ -148,7 +148,7 @@ def prune(
 ) -> None:
     """Say which traces are that old, and with --yes remove them; nothing that a score rests on is touched."""
     from predibot.ledger.care.pruning import prunable_traces, prune_traces
-    from predibot.reports.document import document
+    from predibot.reports.table import document
 
     age: timedelta = older_than
     caller = output.caller()
@@ -182,7 +182,7 @@ def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json 
 
 
 def _print_pruning(console: "Console", found: "Pruning") -> None:
-    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.terminal import print_grid
 
     before = short_instant(found.before.replace(second=0, microsecond=0))
     if not found.traces:

@@ -80,8 +80,7 @@ def print_found(
 def print_cells(title: str, columns: "Mapping[str, Kind]", rows: Iterable[Sequence[str]], *below: str) -> None:
     """Print a table of texts, also of others; `columns` are the kinds by header."""
     from predibot.reports.table import Column, Table
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.text import plain
+    from predibot.reports.terminal.terminal import plain, print_grid
 
     described = tuple(Column(header, kind=kind) for header, kind in columns.items())
     print_grid(report_console(), Table(title, described, tuple(tuple(map(plain, row)) for row in rows), below))
@@ -100,8 +99,7 @@ def print_files(files: Sequence[Path], *, json: bool, nothing: str) -> None:
 
 def print_lines(said: str, *beside: str) -> None:
     """Print a line of ours, then lines that may hold texts of others."""
-    from predibot.reports.terminal.terminal import print_line
-    from predibot.reports.terminal.text import plain
+    from predibot.reports.terminal.terminal import plain, print_line
 
     console = report_console()
     print_line(console, said)
@@ -212,7 +210,7 @@ def print_reports(
             last = shown.next_steps if each is found[-1] else ()
             print_evaluation(each.evaluation, how, replace(shown, simulated=simulated, next_steps=last), each.worst)
         if not how.csv and shown.table is None:
-            from predibot.reports.terminal.grid import print_grid
+            from predibot.reports.terminal.terminal import print_grid
 
             for table in comparison_tables(comparison):
                 print_lines("")
@@ -300,8 +298,7 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    from predibot.reports.terminal.terminal import console_for
-    from predibot.reports.terminal.text import plain
+    from predibot.reports.terminal.terminal import console_for, plain
 
     description, of_bar = TextColumn("{task.description}", markup=False), BarColumn(_BAR_CELLS)
     columns = (description, of_bar, MofNCompleteColumn(), TimeElapsedColumn())
@@ -340,7 +337,7 @@ def watch_bots(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressLi
 def _log_activity(activity: "Activity") -> None:
     if not activity.text:
         return
-    from predibot.reports.terminal.text import plain
+    from predibot.reports.terminal.terminal import plain
 
     say(plain(f"{activity.bot} on {activity.event_id}: step {activity.step}, {activity.text}"))
 

@@ -28,8 +28,8 @@ def record(
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive, or daily prices to a folder of stocks."""
     from predibot.errors import UsageError
-    from predibot.reports.document import document
     from predibot.reports.figures import things
+    from predibot.reports.table import document
 
     caller = output.caller(log)
     if stocks is None:

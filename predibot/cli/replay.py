@@ -117,8 +117,7 @@ def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None
     from predibot.plugins.venues import venue_or_defaults
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.reports.terminal.replay import look_ahead_document, print_look_ahead, print_replay
-    from predibot.reports.terminal.terminal import print_line
-    from predibot.reports.terminal.text import plain
+    from predibot.reports.terminal.terminal import plain, print_line
     from predibot.reports.views.evaluation_json import evaluation_document
 
     if code is not None:

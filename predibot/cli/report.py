@@ -87,7 +87,7 @@ def _show_closeup(
     elif asked.event is not None:
         from predibot.jobs.histories.event import event_history, latest_events
         from predibot.reports.terminal.closeups.event import event_document, latest_document, print_event
-        from predibot.reports.terminal.terminal import print_latest_events
+        from predibot.reports.terminal.decisions import print_latest_events
 
         if not asked.event:
             latest = latest_events(store)
@@ -179,7 +179,7 @@ def report(
         next_step = f"{count} `predibot report --explain` says what figures mean."
         output.print_reports(found, how, replace(shown, next_steps=(next_step,)), scores)
         if shown.full and not how.csv and not how.json:
-            from predibot.reports.terminal.terminal import print_runs
+            from predibot.reports.terminal.decisions import print_runs
 
             output.print_lines("")
             print_runs(output.report_console(), rows)

@@ -27,7 +27,7 @@ def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER
     if context.invoked_subcommand is not None:
         return
     from predibot.api.track import list_runs
-    from predibot.reports.terminal.terminal import print_runs
+    from predibot.reports.terminal.decisions import print_runs
     from predibot.reports.views.decide import run_document
 
     rows = list_runs(output.caller(), ledger=ledger)

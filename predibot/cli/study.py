@@ -128,8 +128,7 @@ def _check_exclusions(parameters: Iterable[StudyParameter], given: dict[str, Any
 
 
 def _show(report: StudyReport, *, json: bool) -> None:
-    from predibot.reports.terminal.grid import print_grids
-    from predibot.reports.terminal.terminal import print_lines
+    from predibot.reports.terminal.terminal import print_grids, print_lines
 
     if json:
         output.print_document(dict(report.document), exit_code=DONE)

@@ -15,7 +15,7 @@ def track(
     """Store what is new; what could not be read is an error after the rest is stored."""
     from predibot.api.track import track as track_part
     from predibot.domain.clock import short_instant
-    from predibot.reports.document import document
+    from predibot.reports.table import document
     from predibot.scoring.records.part import Part
 
     report = track_part(Part(venue=venue, as_of=as_of), output.caller(log), ledger=ledger)

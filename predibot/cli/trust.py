@@ -16,7 +16,7 @@ def trust(
     json: options.Json = False,
 ) -> None:
     """Trust the settings and recipes of a folder as they are now; after any change the folder is not trusted."""
-    from predibot.reports.terminal.text import plain
+    from predibot.reports.terminal.terminal import plain
     from predibot.trust import Folder
 
     if show and remove:

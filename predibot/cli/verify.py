@@ -36,7 +36,7 @@ def verify(
     from predibot.jobs.published_roots import verify_against
     from predibot.jobs.receipts import prove, verify_runs
     from predibot.ledger.care.verification import verify_ledger
-    from predibot.reports.document import document
+    from predibot.reports.table import document
     from predibot.reports.terminal import receipts
 
     if publish is not None and against is not None:
@@ -83,8 +83,7 @@ def _verify_rows(ledger: str, *, json: bool) -> int:
 
     from predibot.jobs.verify import verify as verify_all
     from predibot.reports.figures import things
-    from predibot.reports.terminal.terminal import print_line
-    from predibot.reports.terminal.text import plain
+    from predibot.reports.terminal.terminal import plain, print_line
 
     with output.caller().reading(ledger) as store:
         found = verify_all(store)

@@ -14,7 +14,7 @@ from predibot.reports.pictures.draw import draw_picture
 from predibot.reports.pictures.series import Picture, bot_pictures
 from predibot.reports.table import Table
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import plain
 from predibot.reports.terminal.worst import circumstances, question_of
 from predibot.whole_file import whole_file
 

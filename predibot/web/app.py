@@ -30,8 +30,8 @@ from predibot.ledger.read.rows_for_python import (
 )
 from predibot.ledger.store import Store
 from predibot.reports import figures
-from predibot.reports.document import json_value
 from predibot.reports.study import studies
+from predibot.reports.table import json_value
 from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_csv import csv_lines
 from predibot.reports.views.evaluation_json import evaluation_document

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from sqlalchemy import Connection, Row, func, select
 
 from predibot.api.relate import beliefs_in_ledger, news_in_ledger
-from predibot.domain.replicates import joined_bots
+from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
@@ -36,10 +36,14 @@ from predibot.reports.study import studies
 from predibot.rows import grouped
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
+from predibot.scoring.standing import BASELINES
 from predibot.web.turns import turn_starts
 
 _changes = table_of(ChangeRow)
 _FRESH_SECONDS = 600
+COLOURS = 8
+"""Bots with a colour of their own; `c1` to `c8` are classes of the style, and `c0` is grey."""
+_GREY = "c0"
 _LOCKS = 16
 """Number of different values that can be computed at once."""
 Value = TypeVar("Value")
@@ -135,6 +139,13 @@ class LedgerCache:
     def revisions(self, event_id: str) -> Sequence[Row[Any]]:
         """Return all revisions of the resolutions of an event's markets, as `revisions_of`."""
         return self.read(revisions_of, (event_id,)).get(event_id, ())
+
+    def colour(self, bot: str) -> str:
+        """Return the class of a bot's colour, the same on all pages.
+
+        The first bots of the ledger that are no baselines have one each; later ones and baselines are grey.
+        """
+        return self.read(colours).get(bot, _GREY)
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:
         """Return the venues of the runs that count, or of those of a recipe: that of the newest first, studies last."""
@@ -269,3 +280,20 @@ def _related_events(store: Store, part: Part, *, clock: Callable[[], datetime]) 
 def _graph(store: Store, part: Part, *, clock: Callable[[], datetime]) -> LabelledGraph:
     known = beliefs_in_ledger(store, part, clock=clock)
     return find_graph(known, filters=Filters(), at_least=RELATED, news=news_in_ledger(store, known))
+
+
+def colours(connection: Connection) -> Mapping[str, str]:
+    """Return the classes of the colours of the bots that are not grey, also by the names of their replicates."""
+    first = select(bots.c.name).where(bots.c.strategy.not_in(BASELINES)).group_by(bots.c.name)
+    # Rows only grow, so that a bot keeps its colour when others join.
+    named = connection.execute(first.order_by(func.min(bots.c.id))).scalars().all()
+    # Replicates have the colour of their bot.
+    places = list(dict.fromkeys(split_replicate(name)[0] for name in named))[:COLOURS]
+    classes = {name: f"c{place}" for place, name in enumerate(places, start=1)}
+    return {
+        name: classes[bot]
+        for each in named
+        for bot in [split_replicate(each)[0]]
+        if bot in classes
+        for name in (each, bot)
+    }

@@ -1,27 +1,20 @@
 """What stands around every page: the menu, the banner, and the colours of bots."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
-from predibot.domain.replicates import split_replicate
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.news import count_shown
 from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import table_of
-from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.slots import read_schedules
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports.study import studies
-from predibot.scoring.standing import BASELINES
-from predibot.web.cache import LedgerCache
+from predibot.web.cache import LedgerCache, colours
 
-COLOURS = 8
-"""Bots with a colour of their own; `c1` to `c8` are classes of the style, and `c0` is grey."""
 _STALE = timedelta(days=8)
 """The data of a weekly schedule that missed no slot is never older."""
-_GREY = "c0"
 _cohorts = table_of(CohortRow)
 
 
@@ -44,21 +37,13 @@ def menu(cache: LedgerCache) -> dict[str, list[tuple[str, str]]]:
     more = (
         (bool(runs), "/today", "Today"),
         (on_events > 0, "/calibration", "Calibration"),
-        (bool(cache.read(_colours)), "/curves", "Over time"),
+        (bool(cache.read(colours)), "/curves", "Over time"),
         (cache.read(count_shown) > 0, "/news", "News"),
         (on_events > 0, "/graph", "Related events"),
         (bool(runs), "/runs", "Runs"),
     )
     entries = {"main": main, "more": more}
     return {place: [(address, name) for is_there, address, name in of if is_there] for place, of in entries.items()}
-
-
-def colour(cache: LedgerCache, bot: str) -> str:
-    """Return the class of a bot's colour, the same on all pages.
-
-    The first bots of the ledger that are no baselines have one each; later ones and baselines are grey.
-    """
-    return cache.read(_colours).get(bot, _GREY)
 
 
 def banner(cache: LedgerCache) -> str:
@@ -78,20 +63,3 @@ def banner(cache: LedgerCache) -> str:
 
 def _has_cohorts(connection: Connection) -> bool:
     return connection.execute(select(_cohorts.c.id).limit(1)).first() is not None
-
-
-def _colours(connection: Connection) -> Mapping[str, str]:
-    """Return the classes of the colours of the bots that are not grey, also by the names of their replicates."""
-    first = select(bots.c.name).where(bots.c.strategy.not_in(BASELINES)).group_by(bots.c.name)
-    # Rows only grow, so that a bot keeps its colour when others join.
-    named = connection.execute(first.order_by(func.min(bots.c.id))).scalars().all()
-    # Replicates have the colour of their bot.
-    places = list(dict.fromkeys(split_replicate(name)[0] for name in named))[:COLOURS]
-    classes = {name: f"c{place}" for place, name in enumerate(places, start=1)}
-    return {
-        name: classes[bot]
-        for each in named
-        for bot in [split_replicate(each)[0]]
-        if bot in classes
-        for name in (each, bot)
-    }

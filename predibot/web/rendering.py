@@ -64,7 +64,7 @@ class Templates:
             lede=lede,
             across=across,
             down=down,
-            colour=keep(partial(frame.colour, cache)),
+            colour=keep(cache.colour),
         )
         around = keep(self._render_around)
         self._environment.globals.update(

@@ -10,7 +10,7 @@ from tests.worlds import Worlds
 
 EXACT = {
     "cli/replay.py": 1,  # a command to be typed
-    "reports/document.py": 1,
+    "reports/table.py": 1,
     "reports/terminal/closeups/beliefs.py": 2,
     "reports/terminal/closeups/graph.py": 2,
     "reports/views/evaluation_csv.py": 1,

@@ -7,7 +7,7 @@ from enum import Enum
 
 from sqlalchemy import NullPool, create_engine, text
 
-from predibot.reports.document import document
+from predibot.reports.table import document
 
 AT = datetime(2026, 1, 9, 12, 0, tzinfo=UTC)
 

@@ -15,11 +15,8 @@ from predibot.ledger.read.accounts.cohort_statement import CohortHoldings, Cohor
 from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
-from predibot.reports.document import Document, document, json_value, number, under
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grids
-from predibot.reports.terminal.terminal import print_line, print_lines
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.table import Column, Document, Table, document, json_value, number, table_of, under
+from predibot.reports.terminal.terminal import plain, print_grids, print_line, print_lines, within
 
 _SHOWN = 20
 """Rows of a long table; --full and --json have all."""

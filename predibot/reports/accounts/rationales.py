@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from predibot.jobs.accounts.rationales import BotRationales
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.text import plain
+from predibot.reports.table import Column, Document, Table, document, table_of
+from predibot.reports.terminal.terminal import plain
 from predibot.scoring.accounts.rationale import FACTORS
 
 _SHORT = {"position": "position", "price_history": "price", "news": "news"}

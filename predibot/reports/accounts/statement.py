@@ -18,11 +18,8 @@ from predibot.reports.accounts.cohort_statement import (
     prices_document,
     provenance_lines,
 )
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grids
-from predibot.reports.terminal.terminal import print_line, print_lines
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.table import Column, Document, Table, document, table_of
+from predibot.reports.terminal.terminal import plain, print_grids, print_line, print_lines, within
 from predibot.scoring.accounts.cohorts import Brier, implied_confidence_brier
 
 _SHOWN = 10

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from predibot.errors import UsageError
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,10 +8,8 @@ from rich.console import Console
 from predibot.jobs.deciding.cost_estimate import NO_MODEL, RunCost
 from predibot.recipe.recipe import Recipe
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.text import plain
+from predibot.reports.table import Column, Document, Table, document, table_of
+from predibot.reports.terminal.terminal import plain, print_grid
 
 if TYPE_CHECKING:
     from predibot.agents.models.open_model import Destination

@@ -9,7 +9,7 @@ from predibot.domain.spelling import first_of
 from predibot.reports import figures
 from predibot.reports.table import LAST, Column, Table, ends, table_of, value_of
 from predibot.reports.terminal.boards.accounts import account_grids, cohort_grids, consistency_grid
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.terminal.terminal import plain, within
 from predibot.reports.views.effort import EFFORT_WORDS, effort_board
 from predibot.reports.views.evaluation_csv import bot_rows
 from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard

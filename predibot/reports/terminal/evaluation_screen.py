@@ -16,9 +16,7 @@ from predibot.reports.terminal.evaluation_grids import (
     option_grids,
     table_grids,
 )
-from predibot.reports.terminal.grid import fit_columns, print_grid
-from predibot.reports.terminal.terminal import print_line, print_lines, print_notes
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import fit_columns, plain, print_grid, print_line, print_lines, print_notes
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
 from predibot.reports.views.evaluation_json import all_notes

@@ -15,8 +15,7 @@ from rich.text import Text
 from predibot.contracts import Progress
 from predibot.jobs.deciding.activity import Activity
 from predibot.reports import figures
-from predibot.reports.terminal.terminal import console_for
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import console_for, plain
 
 MARKS = {"running": "▸", "recorded": "●", "refused": "✗", "failed": "✗", "abstained": "○", "skipped": "·"}
 _STYLES = {"running": "cyan", "recorded": "green", "refused": "red", "failed": "red", "abstained": "yellow"}

@@ -9,9 +9,8 @@ from predibot.jobs.published_roots import Publication
 from predibot.jobs.receipts import Difference, Proof, VerifiedRun
 from predibot.ledger.care.verification import LedgerVerification
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.terminal.terminal import print_line, print_lines, print_notes
-from predibot.reports.terminal.text import plain
+from predibot.reports.table import Document, document
+from predibot.reports.terminal.terminal import plain, print_line, print_lines, print_notes
 from predibot.reports.views.decide import RECEIPT
 
 _SHOWN_FIELDS = 5

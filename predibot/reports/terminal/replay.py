@@ -15,11 +15,8 @@ from predibot.jobs.replay.look_ahead_check import LookAhead
 from predibot.jobs.replay.replay import ReplayInstant, ReplayReport
 from predibot.jobs.replay.rerun import Rerun
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, table_of
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain
+from predibot.reports.table import Column, Document, document, table_of
+from predibot.reports.terminal.terminal import plain, print_grid, print_line
 from predibot.reports.views.decide import RECEIPT
 
 _SHOWN = 5

@@ -7,11 +7,8 @@ from rich.console import Console
 from predibot.jobs.score_files.score import EquityReport
 from predibot.jobs.score_files.table import FileRows
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line, print_lines, print_notes
-from predibot.reports.terminal.text import plain
+from predibot.reports.table import Column, Document, Table, document
+from predibot.reports.terminal.terminal import plain, print_grid, print_line, print_lines, print_notes
 from predibot.reports.views.leaderboard import more_events_text
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict

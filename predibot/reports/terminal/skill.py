@@ -7,12 +7,9 @@ from rich.console import Console
 from predibot.agents.prompts.fields import choice_of
 from predibot.ledger.read.details.bot_kinship import PromptPair
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grids
+from predibot.reports.table import Column, Document, Table, document, table_of
 from predibot.reports.terminal.score import needed_document
-from predibot.reports.terminal.terminal import print_line, print_lines
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import plain, print_grids, print_line, print_lines
 from predibot.reports.views.leaderboard import more_events_text
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.verdict import Finding, pair_verdict

@@ -9,9 +9,7 @@ from predibot.domain.spelling import count_noun
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.reports import figures
 from predibot.reports.table import Column, table_of
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import plain, print_grid, print_line
 
 
 def print_status(console: Console, status: LedgerStatus) -> None:

@@ -13,9 +13,7 @@ from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.reports.study import Study, StudyTables
 from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grids
-from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import plain, print_grids, print_line
 from predibot.scoring.study_table import StudyTable
 from predibot.whole_file import whole_file
 

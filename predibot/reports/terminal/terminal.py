@@ -1,38 +1,66 @@
-"""Views on a terminal: on a screen, in a pipe, and with little room."""
+"""A terminal: consoles, lines of harmless texts, and tables that have fewer columns where there is little room."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO, cast
 
+from rich import table as rich_table
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from predibot.domain.decision import ABSTENTION_KINDS, STATUSES, outcome_of
+from predibot.domain.untrusted_text import one_line
 from predibot.environment import screen_columns
 from predibot.reports import figures
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grid
+from predibot.reports.table import LAST, Column, Table
 from predibot.reports.terminal.hints import runnable
-from predibot.reports.terminal.text import plain, sentence, within
-from predibot.rows import grouped
-from predibot.selection import Rejection
-
-if TYPE_CHECKING:
-    # These modules load the database.
-    from predibot.ledger.read.rows_for_python import LedgerRun
-    from predibot.reports.views.decide import ChosenView, DecideView, DecisionView, SelectionView
 
 PIPE_WIDTH = 100
 _BLANKS = re.compile(r" +$", re.MULTILINE)
 _SHOWN_NOTES = 12
-SHOWN_PASSED_OVER = 10
-_TITLE_CELLS = 80
-_REMARK_CELLS = 30
 _PIPE_HEIGHT = 25
-_MESSAGE_CELLS = 200
-_SHOWN_MESSAGES = 5
-_TEXT_COLUMNS = (Column("task", "0", kind="key"), Column("texts", "1", figures.count))
+_GAPS = (2, 1)
+_NARROWEST = {"text": 12, "name": 14}
+
+
+def plain(text: str, limit: int | None = None) -> str:
+    """Return a text as one harmless line, as `one_line` makes it, cut to `limit` terminal cells (at least 1).
+
+    It may still look like markup: print it as `rich.text.Text`, or on a console
+    of `terminal.console_for`, which parses none.
+
+    Examples:
+        >>> plain("Will  it\\nrain?")
+        'Will it rain?'
+        >>> plain("a long title", 7)
+        'a long…'
+    """
+    line = one_line(text)
+    if limit is None:
+        return line
+    limit = max(limit, 1)
+    if line.isascii():
+        return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    # What is far beyond the room changes nothing, and graphemes of a long text are slow to tell apart.
+    near = line[: 4 * limit]
+    shortened = Text(near if cell_len(near) > limit else line)
+    shortened.truncate(limit, overflow="ellipsis")
+    return shortened.plain
+
+
+def within(cells: int, empty: str = "") -> Callable[[str], str]:
+    """Return a writer of texts of at most so many cells; `empty` stands for an empty text."""
+    return lambda text: plain(text, cells) or empty
+
+
+def sentence(text: str) -> str:
+    """Return a message with a full stop, unless it has an end already.
+
+    Examples:
+        >>> sentence("no recipe 'dayly'. Did you mean 'daily'?"), sentence("the ledger is locked")
+        ("no recipe 'dayly'. Did you mean 'daily'?", 'the ledger is locked.')
+    """
+    return text if not text or text[-1] in ".?!:…" else f"{text}."
 
 
 def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
@@ -66,196 +94,10 @@ class _WithoutBlanks:
         return getattr(self._stream, name)
 
 
-def print_decisions(console: Console, view: "DecideView") -> None:
-    """Print the outcomes of decisions, one line for each bot, and the notes."""
-    bots = grouped((decision.bot, decision) for decision in view.decisions)
-    for bot, decisions in bots.items():
-        print_line(console, f"{plain(bot)}: {', '.join(_outcomes(decisions)) or 'nothing to decide'}")
-    if not bots:
-        print_line(console, "nothing decided")
-    print_lines(console, _retry_lines(view.decisions))
-    if view.cost_usd is None:
-        print_line(console, f"cost: {figures.cost_usd(view.cost_known_usd)} known, the rest unknown")
-    elif view.cost_usd > 0.0:
-        print_line(console, f"cost: {figures.cost_usd(view.cost_usd)}")
-    if view.receipt is not None:
-        print_line(console, f"receipt {view.receipt.number}: {view.receipt.root}")
-    print_notes(console, view.notes)
-    if any(each.status == "recorded" and each.subject_kind == "event" for each in view.decisions):
-        print_line(console, "next: `predibot evaluate` looks up prices and outcomes, and scores the bots")
-
-
-def print_selection(console: Console, view: "SelectionView", *, most: int | None = SHOWN_PASSED_OVER) -> None:
-    """Print the events that are played, those passed over with rule and reason, and the notes.
-
-    All that were passed over are counted by rule, and texts of a data set by task; `most` of them are shown.
-    """
-    print_line(console, f"as of {figures.instant(view.as_of)}, {plain(view.venue)}")
-    console.print()
-    texts = texts_of(view.selected)
-    if texts and most is not None:
-        tasks = Counter(each.item for each in texts).items()
-        print_grid(console, table_of(f"Selected: {figures.things(len(texts), 'text')}", _TEXT_COLUMNS, tasks))
-        print_line(console, "--all lists them")
-    elif view.selected:
-        with figures.in_currency(view.currency):
-            print_grid(console, _chosen_grid(view.selected))
-    else:
-        print_line(console, "no event selected")
-    if view.passed_over:
-        console.print()
-        if most != 0:
-            print_grid(console, _passed_over_grid(view.passed_over, most))
-        if most is not None and len(view.passed_over) > most:
-            rules = Counter(plain(event.rule) for event in view.passed_over)
-            counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
-            print_line(console, f"passed over, all {len(view.passed_over):,} by rule: {counts}; --all lists them")
-    print_notes(console, view.notes)
-
-
-def texts_of(selected: "Sequence[ChosenView]") -> "tuple[ChosenView, ...]":
-    """Return those that are texts of a data set, which bots label."""
-    return tuple(each for each in selected if each.item)
-
-
-def print_runs(console: Console, rows: "Sequence[LedgerRun]") -> None:
-    """Print one row for each run, in their order."""
-    if not rows:
-        print_line(console, "no runs recorded")
-        return
-    # Without remarks there is no such column.
-    remarks = Column("remarks", "", lambda row: ", ".join(_run_remarks(row)), 0, only_with=_run_remarks, kind="key")
-    print_numbered(console, table_of(f"Runs: {len(rows)}", (*_RUNS, remarks), rows), "predibot runs")
-
-
-def print_latest_events(console: Console, latest: Sequence[Any]) -> None:
-    """Print a row for each event, with the number by which it is shown."""
-    if not latest:
-        print_line(console, "no event was decided on yet")
-        return
-    print_numbered(console, table_of("The latest events", _EVENTS, latest), "predibot report --event")
-
-
 def print_numbered(console: Console, table: Table, command: str) -> None:
     """Print a table whose first column has the numbers that a command takes, and how to show the first row."""
     print_grid(console, table)
     print_line(console, f"`{command} {table.rows[0][0]}` shows the first of them.")
-
-
-def _run_remarks(row: "LedgerRun") -> list[str]:
-    texts = [f"{figures.count(n)} {each}" for each in _NOT_RECORDED if (n := getattr(row, each))]
-    if row.late:
-        texts.append(f"{figures.count(row.late)} too late to count")
-    if row.void_reason is not None:
-        texts.append(f"void: {plain(row.void_reason, _REMARK_CELLS)}")
-    return texts
-
-
-_NOT_RECORDED = ("refused", "failed", "abstained")
-_RUNS = (
-    Column("#", "number", str),
-    Column("run", "run", kind="key"),
-    Column("as of", "as_of", figures.instant, 1, kind="key"),
-    Column("venue", "venue", drop=2, kind="key"),
-    Column("bots", "bots", figures.count, 4),
-    Column("events", "events", figures.count, 3),
-    Column("recorded", "recorded", figures.count),
-)
-_EVENTS = (
-    Column("#", "number", str),
-    Column("event", "event_id", kind="key"),
-    Column("title", "title", within(_TITLE_CELLS), kind="text"),
-    Column("decisions", "decisions", figures.count),
-    Column("last", "last_decided_at", figures.instant, 1, kind="key"),
-)
-_EVENT = Column("event", "event_id", kind="key")
-_TITLE = Column("title", "title", within(_TITLE_CELLS), kind="text")
-
-
-def _chosen_grid(events: "Sequence[ChosenView]") -> Table:
-    by_day = any(event.rank_by.endswith("volume_24h") for event in events)
-    markets = sum(event.markets for event in events)
-    volume = ("24-hour volume", "volume_24h_usd") if by_day else ("1-week volume", "volume_1wk_usd")
-    columns = (_EVENT, _TITLE, Column("markets", "markets", figures.count), Column(*volume, figures.volume_usd))
-    title = f"Selected: {figures.things(len(events), 'event')}, {figures.things(markets, 'market')}"
-    return table_of(title, columns, events)
-
-
-def _passed_over_grid(events: Sequence[Rejection], most: int | None) -> Table:
-    columns = (
-        _EVENT,
-        _TITLE,
-        Column("rule", "rule", kind="text"),
-        Column("reason", "reason", within(_MESSAGE_CELLS), kind="text"),
-    )
-    return table_of(f"Passed over: {figures.things(len(events), 'event')}", columns, events[:most])
-
-
-def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:
-    """Yield what became of one bot's decisions: `3 forecasts and 2 bets recorded on 1 event`, `1 answer refused`."""
-    of: dict[str, list[DecisionView]] = {status: [] for status in (*STATUSES, "skipped")}
-    for decision in decisions:
-        of[decision.status].append(decision)
-    others = [decision for decision in of["recorded"] if decision.subject_kind != "event"]
-    if others:
-        kinds = ", ".join(sorted({plain(decision.subject_kind) for decision in others}))
-        yield f"{figures.things(len(others), 'decision')} recorded ({kinds})"
-    if recorded := [decision for decision in of["recorded"] if decision.subject_kind == "event"]:
-        bets = [bet for decision in recorded for bet in decision.bets]
-        said = figures.things(sum(bet.probability is not None for bet in bets), "forecast")
-        made = figures.things(sum(bet.bet_usd != 0.0 for bet in bets), "bet")
-        yield f"{said} and {made} recorded on {figures.things(len(recorded), 'event')}"
-    if refused := of["refused"]:
-        yield f"{figures.things(len(refused), 'answer')} refused ({_messages(refused)})"
-    if failed := of["failed"]:
-        yield f"{figures.things(len(failed), 'decision')} failed ({_messages(failed)})"
-    if abstained := of["abstained"]:
-        yield f"{len(abstained):,} abstained ({_messages(abstained)})"
-    if held := sum(_lacks_answer(decision) for decision in of["recorded"]):
-        yield f"{figures.things(held, 'decision')} of the system, as no answer could be taken"
-    if skipped := of["skipped"]:
-        before = Counter(outcome_of(decision.stored_status, decision.reason_kind) for decision in skipped)
-        said = ", ".join(f"{n:,} {outcome}" for outcome, n in before.items())
-        again = "; the same command with --retry failed tries again" if before[outcome_of("failed", "answer")] else ""
-        yield f"{len(skipped):,} before: {said}{again}"
-
-
-def _lacks_answer(decision: "DecisionView") -> bool:
-    return decision.reason_kind == "answer"
-
-
-def _retry_lines(decisions: "Sequence[DecisionView]") -> Iterator[str]:
-    """Yield when failed decisions, and abstentions for a passing reason, are tried again."""
-    failed = [decision for decision in decisions if decision.stored_status == "failed"]
-    retry = "the same command with --retry failed"
-    # Those of earlier calls are in the line of their bot.
-    if unread := sum(_lacks_answer(decision) and decision.status == "failed" for decision in failed):
-        yield f"{figures.things(unread, 'decision')} failed by unreadable answers; {retry} tries again"
-    failed = [decision for decision in failed if not _lacks_answer(decision)]
-    for_good = sum(decision.failed_for_good for decision in failed)
-    due = Counter(decision.next_try_at for decision in failed if not decision.failed_for_good)
-    if for_good:
-        yield f"{figures.things(for_good, 'decision')} failed for good; {retry} tries once more"
-    if at_once := due.pop(None, 0):
-        yield f"the next call tries {figures.things(at_once, 'failed decision')} again"
-    if due:
-        first = figures.instant(min(filter(None, due)))
-        waiting = figures.things(due.total(), "failed decision")
-        yield f"the next try of {waiting} is due at {first}; {retry} tries now"
-    lacking = Counter(decision.reason_kind for decision in decisions if decision.stored_status == "abstained")
-    for kind in ABSTENTION_KINDS:
-        if lacking[kind] and kind != "bot":
-            abstained = figures.things(lacking[kind], "decision")
-            yield f"{abstained} abstained for want of {kind}; --retry abstained asks again"
-
-
-def _messages(decisions: "Sequence[DecisionView]") -> str:
-    seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
-    texts = [text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common()]
-    more = len(texts) - _SHOWN_MESSAGES
-    if more > 1:
-        texts[_SHOWN_MESSAGES:] = [f"and {figures.things(more, 'other reason')}"]
-    return "; ".join(texts)
 
 
 def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NOTES) -> None:
@@ -276,4 +118,118 @@ def print_lines(console: Console, lines: Iterable[str], style: str = "") -> None
 
 def print_line(console: Console, line: str, style: str = "") -> None:
     """Print a line whole: a terminal wraps it by words, a pipe gets it in one piece."""
-    console.print(Text(runnable(line), style=style, overflow="fold"), soft_wrap=not console.is_terminal)
+    _print(console, runnable(line), style)
+
+
+def print_grid(console: Console, table: Table) -> None:
+    """Print a table; columns without room are left out and named below it.
+
+    If room is short, gaps get narrower, texts wrap and names are shortened before a column goes. A number is never cut:
+    a column that stays and is still too wide is folded.
+    """
+    if table.title:
+        _print(console, table.title, "bold")
+    shown, dropped = fit_columns(table, console.width)
+    console.print(_rich_table(shown, console.width))
+    if dropped:
+        _print(console, f"no room for: {', '.join(dropped)}; a wider screen shows them", "dim")
+    for line in (*table.below, *shown.legend_lines()):
+        _print(console, line, "dim")
+
+
+def print_grids(console: Console, tables: Iterable[Table]) -> None:
+    """Print tables, each below an empty line."""
+    for table in tables:
+        console.print()
+        print_grid(console, table)
+
+
+def fit_columns(table: Table, room: int) -> tuple[Table, tuple[str, ...]]:
+    """Return the table with the columns that fit, and the headers of the others in the order in which they go."""
+    shown, dropped = table, []
+    while _fit(shown, room) is None and (header := _next_to_drop(shown)) is not None:
+        dropped.append(header)
+        shown = shown.without(header)
+    return shown, tuple(dropped)
+
+
+def shorten_name(name: str, cells: int) -> str:
+    """Return a name in at most so many cells, without its middle: names differ at the ends.
+
+    Examples:
+        >>> shorten_name("a_bot_with_a_rather_long_name", 14)
+        'a_bot_wi…_name'
+    """
+    if cell_len(name) <= cells:
+        return name
+    tail = max(0, (cells - 1) * 2 // 5)
+    end = name
+    while cell_len(end) > tail:
+        end = end[1:]
+    return set_cell_size(name, max(cells - 1 - cell_len(end), 0)).rstrip() + "…" + end
+
+
+def _next_to_drop(table: Table) -> str | None:
+    """Return the header of the next column to leave out; None if all others stay."""
+    loose = [(place, each) for place, each in enumerate(table.columns) if place and each.drop]
+    empty = [each for place, each in loose if all(row[place] == figures.MISSING for row in table.rows)]
+    ordered = sorted((each for _, each in loose if each.drop < LAST), key=lambda each: each.drop)
+    return next((each.header for each in (*empty, *ordered, *(each for _, each in reversed(loose)))), None)
+
+
+def _fit(table: Table, room: int) -> tuple[int, bool] | None:
+    """Return the gap between columns, and whether names stay whole; None if there is too little room."""
+    gaps = len(table.columns) - 1
+    # Names stay whole for as long as a narrower gap is enough.
+    for pliable, whole, wide in ((("text",), True, _GAPS), (("text", "name"), False, _GAPS[-1:])):
+        least = sum(_least(column, width, pliable) for column, width in _column_widths(table))
+        for gap in wide:
+            if least + gap * gaps <= room:
+                return gap, whole
+    return None
+
+
+def _least(column: Column, width: int, pliable: tuple[str, ...]) -> int:
+    return min(width, max(_NARROWEST[column.kind], cell_len(column.header))) if column.kind in pliable else width
+
+
+def _column_widths(table: Table) -> list[tuple[Column, int]]:
+    return [
+        (column, max(cell_len(cell) for cell in (column.header, *(row[index] for row in table.rows))))
+        for index, column in enumerate(table.columns)
+    ]
+
+
+def _rich_table(table: Table, room: int) -> rich_table.Table:
+    fit = _fit(table, room)
+    gap, whole = fit or (_GAPS[-1], False)
+    drawn = rich_table.Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="", show_edge=False)
+    for column in table.columns:
+        drawn.add_column(
+            Text(column.header, style="dim"),
+            justify="right" if column.kind == "number" else "left",
+            # A column that stays and is still too wide is folded.
+            no_wrap=column.kind != "text" and fit is not None,
+            overflow="fold",
+        )
+    names = room if whole else _name_width(table, room, gap)
+    for row in table.rows:
+        drawn.add_row(
+            *(
+                Text(shorten_name(cell, names) if column.kind == "name" else cell)
+                for column, cell in zip(table.columns, row, strict=True)
+            )
+        )
+    return drawn
+
+
+def _name_width(table: Table, room: int, gap: int) -> int:
+    """Return the cells for each name that leave all other columns what they need."""
+    names = sum(column.kind == "name" for column in table.columns)
+    others = sum(_least(column, width, ("text",)) for column, width in _column_widths(table) if column.kind != "name")
+    left = room - others - gap * (len(table.columns) - 1)
+    return max(left // max(names, 1), 1)
+
+
+def _print(console: Console, line: str, style: str) -> None:
+    console.print(Text(line, style=style, overflow="fold"), soft_wrap=not console.is_terminal)

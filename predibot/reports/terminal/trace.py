@@ -15,11 +15,8 @@ from predibot.jobs.read_traces import ALL, DecisionTrace, StepUsage, UsageReport
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.ledger.read.rows_for_python import LedgerForecast
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line, print_numbered
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.table import Column, Document, Table, document, table_of
+from predibot.reports.terminal.terminal import plain, print_grid, print_line, print_numbered, within
 
 _SHORT_CELLS = 240
 _TITLE_CELLS = 26

@@ -6,9 +6,8 @@ from rich.console import Console
 
 from predibot.jobs.worst_decisions import WorstDecision
 from predibot.reports import figures
-from predibot.reports.document import Document, document, under
-from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain
+from predibot.reports.table import Document, document, under
+from predibot.reports.terminal.terminal import plain, print_line
 
 _QUESTION_CELLS = 160
 _RATIONALE_CELLS = 400

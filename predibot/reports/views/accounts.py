@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from predibot.reports import figures
-from predibot.reports.document import Document, document, number, under
-from predibot.reports.table import ends, value_of
+from predibot.reports.table import Document, document, ends, number, under, value_of
 from predibot.scoring.accounts.board import AccountBoard
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.rolling_delay import DELAYS

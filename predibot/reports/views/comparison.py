@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, ends, table_of, words
+from predibot.reports.table import Column, Document, Table, document, ends, table_of, words
 from predibot.scoring.evaluation.comparison import Agreement, BoardFigures, SideBySide
 from predibot.scoring.metrics.correlation import Correlations
 

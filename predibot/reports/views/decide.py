@@ -12,8 +12,7 @@ from predibot.ledger.write.decisions import StoredBet
 from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import StoredRun
 from predibot.plugins.venues import venue_or_defaults
-from predibot.reports.document import Document, document, json_value, under
-from predibot.reports.table import values_of
+from predibot.reports.table import Document, document, json_value, under, values_of
 from predibot.selection import Rejection, ranking_volume_usd
 
 if TYPE_CHECKING:

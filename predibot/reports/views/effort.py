@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from predibot.reports import figures
-from predibot.reports.document import Document, document
+from predibot.reports.table import Document, document
 from predibot.reports.views.leaderboard import headline_horizon
 from predibot.scoring.evaluation.effort import SUCCESSES, EffortAndSuccess, EffortCorrelation, effort_correlations
 from predibot.scoring.evaluation.evaluation import Evaluation

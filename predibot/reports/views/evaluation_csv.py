@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
-from predibot.reports.document import Document, document
+from predibot.reports.table import Document, document
 from predibot.reports.views import metrics
 from predibot.reports.views.accounts import account_pairs, account_rows, cohort_rows, consistency_rows
 from predibot.reports.views.effort import effort_documents

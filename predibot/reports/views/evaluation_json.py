@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
-from predibot.reports.document import Document, document
+from predibot.reports.table import Document, document
 from predibot.reports.views import metrics
 from predibot.reports.views.accounts import board_document, cohort_board_document
 from predibot.reports.views.effort import correlation_documents, effort_documents

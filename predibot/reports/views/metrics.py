@@ -5,8 +5,7 @@ from functools import partial
 from operator import attrgetter
 
 from predibot.reports import figures
-from predibot.reports.document import Document, document, number
-from predibot.reports.table import Column, ends, value_of, words
+from predibot.reports.table import Column, Document, document, ends, number, value_of, words
 from predibot.reports.views.leaderboard import LeaderboardRow, far_apart, more_events, verdict_text
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore

@@ -8,8 +8,7 @@ from sqlalchemy import Row
 from predibot.domain.schedule import SLOT_STATUSES
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.ledger.schema.tables import SlotRow
-from predibot.reports.document import Document, document, number, under
-from predibot.reports.table import value_of
+from predibot.reports.table import Document, document, number, under, value_of
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

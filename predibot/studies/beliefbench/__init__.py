@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _collect(caller: "Caller", *, source: str, folder: Path, **options: Any) -> StudyReport:
-    from predibot.reports.terminal.text import plain
+    from predibot.reports.terminal.terminal import plain
     from predibot.studies.beliefbench.collect import collect_pairs
     from predibot.studies.beliefbench.pairs import LABELS
     from predibot.studies.data_set import funnel_lines

@@ -14,7 +14,6 @@ from predibot.reports.table import Table
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.drawing import StackedShares, shares_of
-from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage
 from predibot.web.rendering import line
 
@@ -64,7 +63,7 @@ def _account_view(cache: LedgerCache, statement: AccountStatement) -> AccountVie
     worth = Line(
         statement.name.bot,
         [ChartPoint(each.at.timestamp(), each.value_usd) for each in held],
-        colour(cache, statement.name.bot),
+        cache.colour(statement.name.bot),
     )
     value = chart_of([worth], f"Value: {title}", text, Scale(figures.ratio, statement.account.paid_in_usd))
     return AccountView(statement, currency, title, value, _stacked_holdings(held), grids)

@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
-from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Row
@@ -35,7 +34,6 @@ from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.drawing import Bars, bars_of, curves_of
-from predibot.web.frame import colour
 from predibot.web.pages.events import price_chart
 from predibot.web.pages.leaderboard import lines_of, mean_point
 from predibot.web.pages.page import PAGE, WebPage, alike
@@ -87,7 +85,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
     ]
     # The sum of edges is told as a mean, on the scale of all other edges.
     pictures = [picture for file, picture in bot_pictures(history) if file != "edge"]
-    drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache))]
+    drawn = [each for picture in pictures for each in curves_of(picture, cache.colour)]
     positions = history.positions
     latest = cache.read(list_decisions, replace(asked, items=items), limit=_LATEST)
     (newest,) = cache.read(list_decisions, asked, limit=1)
@@ -176,7 +174,7 @@ def _edge_chart(cache: LedgerCache, history: BotHistory) -> Chart | None:
         Line(
             name if each.knowledge == "clean" else f"{name}, cutoff unknown",
             [mean_point(point) for point in each.running.get(EDGE, ())],
-            colour(cache, name),
+            cache.colour(name),
         )
         for each in history.scored
     ]

@@ -20,7 +20,6 @@ from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import LedgerForecast, select_decisions, select_events, select_forecasts
 from predibot.reports import figures
 from predibot.scoring.standing import BASELINES
-from predibot.web import frame
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of, thin_out
 from predibot.web.pages.graph import related_edges
@@ -199,8 +198,7 @@ def price_chart(
     for name, own in dots.items():
         of_bot.setdefault(split_replicate(name)[0], []).extend(own)
     lines += [
-        Line(bot, sorted(own, key=lambda each: each.at), frame.colour(cache, bot), "dots")
-        for bot, own in of_bot.items()
+        Line(bot, sorted(own, key=lambda each: each.at), cache.colour(bot), "dots") for bot, own in of_bot.items()
     ]
     values = [price for _, price in prices] + [each.value for own in dots.values() for each in own]
     is_probability = max(price for _, price in prices) <= 1.0

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -30,7 +29,6 @@ from predibot.scoring.standing import Standing
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.drawing import Bars, curves_of, dots_of, whiskers_of
-from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage, alike, day_of, end_of_day, grids_page, message_page
 from predibot.web.reliability import reliability_of
 from predibot.web.rendering import line
@@ -246,7 +244,7 @@ def _edge_chart(cache: LedgerCache, found: Evaluation, history: EdgeHistory) -> 
     """Return the mean edge of each bot up to each slot; baselines are left out, unless there is nobody else."""
     rows = [(name, row) for name, ranking in found.rankings.items() for row in leaderboard(ranking)]
     lines = [
-        Line(row.bot, [mean_point(each) for each in history.running[name].get(row.bot, ())], colour(cache, row.bot))
+        Line(row.bot, [mean_point(each) for each in history.running[name].get(row.bot, ())], cache.colour(row.bot))
         for name, row in [each for each in rows if not each[1].baseline] or rows
         # A bot that never left the price is the line of zero.
         if row.edge
@@ -267,7 +265,7 @@ def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPag
     # The leaderboard draws the edge, as a mean in thousandths.
     pictures = [picture for name, picture in ledger_pictures(history) if name != "edge"]
     charts = sum(isinstance(each, Curves) for each in pictures)
-    drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache), charts=charts)]
+    drawn = [each for picture in pictures for each in curves_of(picture, cache.colour, charts=charts)]
     return WebPage(
         "curves",
         {

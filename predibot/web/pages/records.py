@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from datetime import date, datetime, timedelta
-from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Row
@@ -27,7 +26,6 @@ from predibot.reports.terminal.study_tables import table_grid
 from predibot.reports.views.schedule import schedule_document
 from predibot.web.cache import LedgerCache
 from predibot.web.drawing import Dots, curves_of, dots_of
-from predibot.web.frame import colour
 from predibot.web.pages.items import item_ids
 from predibot.web.pages.page import WebPage, alike_neighbours, grids_page, paginate, records
 from predibot.web.pages.today import decisions_under_way
@@ -72,7 +70,7 @@ def accounts_page(cache: LedgerCache) -> WebPage:
         drawn
         for name, picture in (ledger_pictures(history) if history is not None else ())
         if name.startswith("account-value")
-        for drawn in curves_of(picture, partial(colour, cache))
+        for drawn in curves_of(picture, cache.colour)
     ]
     grids = [board_grid(each) for each in (history.evaluation.accounts if history is not None else ())]
     return WebPage("accounts", {"names": names, "charts": charts, "grids": grids})

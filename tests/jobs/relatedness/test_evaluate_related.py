@@ -8,7 +8,7 @@ import pytest
 
 from predibot.jobs.evaluate import evaluate
 from predibot.ledger.store import Store
-from predibot.reports.document import Document
+from predibot.reports.table import Document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty

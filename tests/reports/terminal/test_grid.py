@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from predibot.reports.table import Column, Table
-from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.terminal import print_grid
 
 CELLS = st.text("0123456789,.%+-", min_size=1, max_size=12)
 

@@ -10,14 +10,9 @@ import pytest
 from rich.console import Console
 
 from predibot.reports.table import Column, Table
+from predibot.reports.terminal.decisions import print_decisions, print_runs, print_selection
 from predibot.reports.terminal.evaluation_screen import ScreenOptions, print_evaluation
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import (
-    console_for,
-    print_decisions,
-    print_runs,
-    print_selection,
-)
+from predibot.reports.terminal.terminal import console_for, print_grid
 from predibot.reports.views.decide import ChosenView, DecisionView, SelectionView
 from predibot.selection import Rejection
 from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, decided, evaluation, run_row

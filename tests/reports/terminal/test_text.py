@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import plain
 
 
 @given(st.text())

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from predibot.ledger.write.decisions import StoredBet
-from predibot.reports.document import document, number
+from predibot.reports.table import document, number
 from predibot.reports.views.decide import OUTCOMES, DecisionView, SelectionView, run_document
 from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided, run_row
 

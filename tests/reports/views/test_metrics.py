@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from predibot.reports import figures
-from predibot.reports.document import document
-from predibot.reports.table import Column, table_of, value_of
+from predibot.reports.table import Column, document, table_of, value_of
 from predibot.reports.terminal.evaluation_screen import ScreenOptions as Screen
 from predibot.reports.views.metrics import (
     CARD,

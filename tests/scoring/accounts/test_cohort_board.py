@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from predibot.reports.terminal.boards.accounts import cohort_grids
-from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.terminal import print_grid
 from predibot.reports.views.accounts import cohort_board_document, cohort_conclusions
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBot, CohortResult, with_scores
 from predibot.scoring.accounts.record import SizedBet

@@ -5,7 +5,7 @@ from functools import partial
 
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, ends, table_of, value_of
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.terminal import plain
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.replicates import AccountReplicates, CohortReplicates

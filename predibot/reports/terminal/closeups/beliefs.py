@@ -8,9 +8,8 @@ from predibot.domain.clock import format_instant
 from predibot.related.coherence.coherence import Coherence
 from predibot.related.exposure import Exposures
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.table import Column, Document, Table, document, table_of
+from predibot.reports.terminal.terminal import plain, within
 from predibot.reports.views.metrics import BREACH, BREACH_INTERVALS, COLUMNS
 
 _EVENTS = 10

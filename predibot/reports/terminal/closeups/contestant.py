@@ -14,11 +14,8 @@ from predibot.ledger.read.rows_for_python import LedgerDecision
 from predibot.plugins.strategies import StrategyInfo
 from predibot.recipe.recipe import BotSpec, Recipe, bot_as_data
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, table_of
-from predibot.reports.terminal.grid import print_grids
-from predibot.reports.terminal.terminal import print_line
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.table import Column, Document, document, table_of
+from predibot.reports.terminal.terminal import plain, print_grids, print_line, within
 
 _SHOWN = 5
 _TITLE_CELLS = 50

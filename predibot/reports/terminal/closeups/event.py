@@ -8,12 +8,9 @@ from rich.console import Console
 
 from predibot.jobs.histories.event import EventHistory, MarketHistory
 from predibot.reports import figures
-from predibot.reports.document import Document, document, under
-from predibot.reports.table import Column, table_of
+from predibot.reports.table import Column, Document, document, table_of, under
 from predibot.reports.terminal.closeups.rows import slot_words
-from predibot.reports.terminal.grid import print_grid, print_grids
-from predibot.reports.terminal.terminal import print_line, print_lines
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.terminal.terminal import plain, print_grid, print_grids, print_line, print_lines, within
 
 _SHOWN = 20
 _CURVE_CELLS = 40

@@ -8,9 +8,8 @@ from predibot.domain.clock import EPOCH, format_instant
 from predibot.jobs.relatedness.graph import LabelledGraph
 from predibot.related.news import TouchedEvent
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.table import Column, Document, Table, document, table_of
+from predibot.reports.terminal.terminal import plain, within
 
 _ROWS = 20
 _TITLE_CELLS = 60

@@ -10,11 +10,8 @@ from predibot.jobs.relatedness.neighbours import Relations
 from predibot.related.features import FEATURES
 from predibot.related.neighbours import Neighbour
 from predibot.reports import figures
-from predibot.reports.document import Document, document, number
-from predibot.reports.table import Column, table_of
-from predibot.reports.terminal.grid import print_grids
-from predibot.reports.terminal.terminal import print_line, print_lines
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.table import Column, Document, document, number, table_of
+from predibot.reports.terminal.terminal import plain, print_grids, print_line, print_lines, within
 
 _SHOWN = 10
 _TITLE_CELLS = 240

@@ -12,7 +12,7 @@ from predibot.ledger.read.event_lists import OpenPosition, total_gain_usd
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, ends, table_of
 from predibot.reports.terminal.closeups.beliefs import coherence_grids, exposure_grid
-from predibot.reports.terminal.text import plain, sentence, within
+from predibot.reports.terminal.terminal import plain, sentence, within
 from predibot.reports.views.leaderboard import VERDICTS, more_events
 from predibot.scoring.evaluation.e_values import BEATS_FROM
 from predibot.scoring.evaluation.parts import PartScore

@@ -8,11 +8,8 @@ from rich.console import Console
 from predibot.domain.decision import STATUSES, Status
 from predibot.jobs.histories.run import RunHistory
 from predibot.reports import figures
-from predibot.reports.document import Document, document
-from predibot.reports.table import Column, table_of
-from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line, print_notes
-from predibot.reports.terminal.text import plain, within
+from predibot.reports.table import Column, Document, document, table_of
+from predibot.reports.terminal.terminal import plain, print_grid, print_line, print_notes, within
 from predibot.reports.views.decide import run_document
 
 _SHOWN = 20
