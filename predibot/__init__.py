@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from predibot.ledger.read.rows_for_python import LedgerForecast as LedgerForecast
     from predibot.ledger.read.rows_for_python import LedgerRun as LedgerRun
     from predibot.reports.views.decide import DecideView as DecideView
-    from predibot.reports.views.evaluation_csv import ScoreRow as ScoreRow
+    from predibot.reports.views.evaluation import ScoreRow as ScoreRow
     from predibot.reports.views.leaderboard import LeaderboardRow as LeaderboardRow
     from predibot.rows import Rows as Rows
 

@@ -48,7 +48,7 @@ from predibot.reports.study import StudyTables, studies
 from predibot.reports.table import values_of
 from predibot.reports.terminal.replay import replay_view
 from predibot.reports.views.decide import DecideView, decide_view
-from predibot.reports.views.evaluation_csv import ScoreRow, score_rows
+from predibot.reports.views.evaluation import ScoreRow, score_rows
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.rows import Cells, Kind, Rows, RowT, columns_of, rows_of
 from predibot.scoring.evaluation.evaluation import CLUSTERINGS, PARTINGS, Evaluation, Question

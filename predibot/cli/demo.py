@@ -114,7 +114,7 @@ def demo(
     from predibot.ledger.store import Store
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.reports.views.decide import decide_view
-    from predibot.reports.views.evaluation_json import evaluation_document
+    from predibot.reports.views.evaluation import evaluation_document
     from predibot.scoring.evaluation.evaluation import Question
 
     caller = output.caller(verbose=verbose)

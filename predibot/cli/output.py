@@ -194,7 +194,7 @@ def print_reports(
         said = {} if is_one and scores is None else comparison_document(comparison)
         print_document({**(documents[0] if is_one else {"boards": boards}), **said}, exit_code=DONE)
     elif how.csv and shown.table is None and (scores is not None or not is_one):
-        from predibot.reports.views.evaluation_csv import csv_of
+        from predibot.reports.views.evaluation import csv_of
 
         beside, agreed = side_by_side_rows(comparison.boards), agreement_rows(comparison.agreements)
         typer.echo(csv_of(beside if scores is None else agreed), nl=False)
@@ -220,7 +220,7 @@ def print_reports(
 def _report_document(found: "EvaluationReport") -> dict[str, Any]:
     from predibot.reports.terminal.worst import worst_documents
     from predibot.reports.views.decide import run_document
-    from predibot.reports.views.evaluation_json import evaluation_document
+    from predibot.reports.views.evaluation import evaluation_document
 
     worst = {} if found.worst is None else {"worst": worst_documents(found.worst)}
     runs = {} if found.runs is None else {"runs": [*map(run_document, found.runs)]}
@@ -235,7 +235,7 @@ def print_evaluation(
 ) -> None:
     """Print an evaluation on stdout: as JSON, as CSV, or for a person, who gets the summary if `shown` is left out."""
     if how.csv:
-        from predibot.reports.views.evaluation_csv import evaluation_csv
+        from predibot.reports.views.evaluation import evaluation_csv
 
         typer.echo(evaluation_csv(evaluation, None if shown is None else shown.table), nl=False)
     else:

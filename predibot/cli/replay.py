@@ -118,7 +118,7 @@ def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.reports.terminal.replay import look_ahead_document, print_look_ahead, print_replay
     from predibot.reports.terminal.terminal import plain, print_line
-    from predibot.reports.views.evaluation_json import evaluation_document
+    from predibot.reports.views.evaluation import evaluation_document
 
     if code is not None:
         checked = {} if found is None else {"look_ahead": look_ahead_document(found)}

@@ -181,7 +181,7 @@ def _parse_pools(pool: str | None) -> "tuple[PoolingMethod, ...]":
 def _print_forecasts(settled: "SettledForecasts", evaluation: "Evaluation", how: options.Output) -> None:
     from predibot.reports.terminal.evaluation_screen import print_file_scores
     from predibot.reports.terminal.score import bad_row_lines, bad_rows_document, print_bad_rows
-    from predibot.reports.views.evaluation_json import evaluation_document
+    from predibot.reports.views.evaluation import evaluation_document
 
     file = settled.found.file
     if how.json:

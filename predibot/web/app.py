@@ -33,8 +33,7 @@ from predibot.reports import figures
 from predibot.reports.study import studies
 from predibot.reports.table import json_value
 from predibot.reports.terminal.trace import trace_document
-from predibot.reports.views.evaluation_csv import csv_lines
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import csv_lines, evaluation_document
 from predibot.reports.views.leaderboard import leaderboard as leaderboard_rows
 from predibot.reports.views.metrics import row_document
 from predibot.reports.views.schedule import METRICS_TYPE, status_document, status_metrics

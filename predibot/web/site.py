@@ -26,8 +26,7 @@ from predibot.plain_file import plain_bytes
 from predibot.reports import figures
 from predibot.reports.pictures.card import MOST_BOTS, card_note, draw_card
 from predibot.reports.study import studies
-from predibot.reports.views.evaluation_csv import csv_of, evaluation_rows
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import csv_of, evaluation_document, evaluation_rows
 from predibot.reports.views.leaderboard import leaderboard
 from predibot.reports.views.methods import chapters
 from predibot.scoring.evaluation.evaluation import Question

@@ -13,8 +13,7 @@ EXACT = {
     "reports/table.py": 1,
     "reports/terminal/closeups/beliefs.py": 2,
     "reports/terminal/closeups/graph.py": 2,
-    "reports/views/evaluation_csv.py": 1,
-    "reports/views/evaluation_json.py": 1,
+    "reports/views/evaluation.py": 2,
 }
 """Modules of screens and documents that write exact instants, and how often."""
 SCREENS = (

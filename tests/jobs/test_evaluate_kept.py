@@ -31,7 +31,7 @@ from predibot.ledger import cache
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import read_runs, void_run
 from predibot.reports.table import Document
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.part import EVERYTHING

@@ -11,7 +11,7 @@ import pytest
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate
 from predibot.ledger.store import Store
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import evaluation_document
 from predibot.scoring.records.part import EVERYTHING, Part
 from tests.acceptance.conftest import said_here
 from tests.benchmarks.ledgers import BEGIN, DAY, Size, fill

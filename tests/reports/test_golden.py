@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from predibot.reports.terminal.evaluation_grids import TABLES
 from predibot.reports.terminal.evaluation_screen import ScreenOptions, print_evaluation, print_file_scores
-from predibot.reports.views.evaluation_csv import evaluation_csv
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import evaluation_csv, evaluation_document
 from predibot.scoring.evaluation.evaluation import PARTINGS, Evaluation
 from tests.golden import Golden
 from tests.reports.made_evaluation import joined, made_evaluation, not_finite

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from predibot.domain.sizing import SIZINGS
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import evaluation_document
 from predibot.scoring import CONVENTIONS
 from predibot.scoring.evaluation.evaluation import PARTINGS
 from predibot.scoring.inference.uncertainty import CORRECTED

@@ -19,7 +19,7 @@ from predibot.reports.terminal.evaluation_grids import (
 from predibot.reports.terminal.terminal import fit_columns, plain, print_grid, print_line, print_lines, print_notes
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
-from predibot.reports.views.evaluation_json import all_notes
+from predibot.reports.views.evaluation import all_notes
 from predibot.reports.views.leaderboard import (
     LeaderboardRow,
     caveats,

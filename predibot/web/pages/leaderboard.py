@@ -17,8 +17,7 @@ from predibot.reports.terminal.evaluation_grids import ACCOUNTS, COHORTS, TABLES
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
 from predibot.reports.views.comparison import comparison_tables
-from predibot.reports.views.evaluation_csv import evaluation_rows
-from predibot.reports.views.evaluation_json import all_notes
+from predibot.reports.views.evaluation import all_notes, evaluation_rows
 from predibot.reports.views.leaderboard import LeaderboardRow, closest_to_proof, conclusions, leaderboard
 from predibot.scoring.evaluation.comparison import compare
 from predibot.scoring.evaluation.evaluation import Evaluation, Question

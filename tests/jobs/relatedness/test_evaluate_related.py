@@ -9,7 +9,7 @@ import pytest
 from predibot.jobs.evaluate import evaluate
 from predibot.ledger.store import Store
 from predibot.reports.table import Document
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.jobs.relatedness.related_world import AS_OF, LATER, play, write_related

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.reports.views.evaluation_csv import evaluation_csv
+from predibot.reports.views.evaluation import evaluation_csv
 from predibot.scoring.evaluation.evaluation import PARTINGS, Evaluation, Question
 from tests.reports.views_of import AS_OF, card, evaluation
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import evaluation_document
 from predibot.scoring import (
     Evaluation,
     Question,

@@ -10,7 +10,7 @@ import pytest
 
 from predibot.jobs.evaluate import evaluation_from_text
 from predibot.jobs.evaluate import evaluation_to_text as text
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import evaluation_document
 from predibot.scoring import TrackRecord
 from predibot.scoring.evaluation.e_values import record_evidence
 from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, Question, evaluation_of, without_few

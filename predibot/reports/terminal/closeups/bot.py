@@ -11,7 +11,7 @@ from predibot.reports.terminal.closeups.beliefs import coherence_document, expos
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, positions_grid
 from predibot.reports.terminal.terminal import print_grids, print_line, print_lines
 from predibot.reports.terminal.worst import print_worst, worst_documents
-from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.evaluation import evaluation_document
 from predibot.scoring.metrics.calibration import CalibrationBins
 
 _OF_POSITION = "event_id question side bets staked_usd shares price_then price_now gain_usd"
