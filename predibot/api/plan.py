@@ -1,14 +1,11 @@
 """Plans: what a run would play, do and cost."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from predibot.contracts import Game, OpenVenue
 from predibot.domain.account import Account
 from predibot.domain.account_past import AccountPast
 from predibot.domain.decision import Subject
-from predibot.domain.event import Event
 from predibot.games.cohorts import COHORT, cohort_name
 from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
@@ -50,24 +47,20 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
         if opened.may_recover:
             choice.check_readable(live=opened.venue.live)
         selected = choice.selection.selected
-        game = recipe.make_game()
+        game, cohort = recipe.make_game(), None
+        if game.cohorts is not None and game.most_view_tokens is not None:
+            account, past = Account(cash_usd=game.stake_usd), AccountPast(at=opened.now)
+            subject = Subject(COHORT, cohort_name(opened.now))
+            view = game.view(subject, selected, venue=opened.venue.name, account=account, past=past)
+            markets = sum(len(market.outcomes) >= 2 for event in selected for market in event.markets)
+            # One cohort starts a week, so as many decide in a week as one has weeks.
+            deciding = game.cohorts.latest or game.cohorts.weeks
+            cohort = CohortPrompt(markets, game.view_tokens(view), game.most_view_tokens, deciding)
         return Preview(
             selection_view(choice, opened),
             tuple(bot.name for bot in recipe.bots),
             len(recipe.bots) * (len(game.subjects(selected)) if game.cohorts is None else 1),
             run_cost(recipe, selected, agents),
             planned_requests(recipe, agents),
-            _cohort_prompt(game, selected, opened),
+            cohort,
         )
-
-
-def _cohort_prompt(game: Game, events: Sequence[Event], opened: OpenVenue) -> CohortPrompt | None:
-    if game.cohorts is None or game.most_view_tokens is None:
-        return None
-    account, past = Account(cash_usd=game.stake_usd), AccountPast(at=opened.now)
-    subject = Subject(COHORT, cohort_name(opened.now))
-    view = game.view(subject, events, venue=opened.venue.name, account=account, past=past)
-    markets = sum(len(market.outcomes) >= 2 for event in events for market in event.markets)
-    # One cohort starts a week, so as many decide in a week as one has weeks.
-    deciding = game.cohorts.latest or game.cohorts.weeks
-    return CohortPrompt(markets, game.view_tokens(view), game.most_view_tokens, deciding)

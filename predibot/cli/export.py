@@ -1,6 +1,5 @@
 """`predibot export`: the ledger's rows for other programs."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +37,11 @@ def export(
     chosen = tuple(name for name in known if not table or name in table)
     with output.caller().reading(ledger) as store:
         if folder is None:
-            _print_rows(export_lines(store, chosen, canonical=canonical), as_document=json)
+            # The lines are JSON already; one document of them is a list.
+            typer.echo("[" if json else "", nl=False)
+            for number, line in enumerate(export_lines(store, chosen, canonical=canonical)):
+                typer.echo(f", {line}" if number and json else line, nl=not json)
+            typer.echo("]" if json else "", nl=json)
             return
         written = export_files(store, folder, chosen, kind, canonical=canonical)
     if json:
@@ -46,15 +49,3 @@ def export(
         return
     for path, rows in written.items():
         output.report_console().print(f"{path}: {rows} rows", soft_wrap=True, markup=False)
-
-
-def _print_rows(lines: Iterator[str], *, as_document: bool) -> None:
-    if not as_document:
-        for line in lines:
-            typer.echo(line)
-        return
-    # The lines are JSON already; one document of them is a list.
-    typer.echo("[", nl=False)
-    for number, line in enumerate(lines):
-        typer.echo(f", {line}" if number else line, nl=False)
-    typer.echo("]")

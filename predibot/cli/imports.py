@@ -51,10 +51,7 @@ def predibench(
     days = read_days(folder)
     with _open_to_import(caller, ledger) as (store, listener):
         found = import_days(PREDIBENCH, days, store=store, clock=caller.clock, listener=listener)
-    if json:
-        output.print_document({"source": str(folder), **asdict(found)})
-    else:
-        output.print_lines(*_summary_lines(found))
+    output.print_either({"source": str(folder), **asdict(found)}, *_summary_lines(found), json=json)
 
 
 @GROUP.command("forecastbench", cls=Command, help="import forecasts on markets from sets of ForecastBench")
@@ -73,13 +70,12 @@ def forecastbench(
     sets = read_sets(files, sys.stdin)
     with _open_to_import(caller, ledger) as (store, listener):
         found = import_forecastbench(sets, store=store, clock=caller.clock, listener=listener)
-    if json:
-        more = {"resolutions": found.resolutions, "left_out_forecasts": dict(found.left_out)}
-        output.print_document({"source": files, **asdict(found.imported), **more})
-        return
+    more = {"resolutions": found.resolutions, "left_out_forecasts": dict(found.left_out)}
+    document = {"source": files, **asdict(found.imported), **more}
     left_out = [f"{n:,} {reason}" for reason, n in found.left_out.items()]
     settled = f"settled: {count_noun(found.resolutions, 'new resolution')}"
-    output.print_lines(*_summary_lines(found.imported), *_list_lines("left out", left_out), settled)
+    lines = (*_summary_lines(found.imported), *_list_lines("left out", left_out), settled)
+    output.print_either(document, *lines, json=json)
 
 
 @GROUP.command("ledger", cls=Command, help="import what `predibot export` wrote")
@@ -95,11 +91,9 @@ def ledger(
 
     with _open_to_import(output.caller(verbose=verbose), ledger) as (store, listener):
         found = import_ledger(export, store=store, listener=listener)
-    if json:
-        output.print_document({"source": str(export), **asdict(found)})
-        return
     rows = [f"{name}: {count.new:,} new of {count.rows:,} rows" for name, count in found.tables.items()]
-    output.print_lines(*rows, *_list_lines("note", found.notes))
+    lines = (*rows, *_list_lines("note", found.notes))
+    output.print_either({"source": str(export), **asdict(found)}, *lines, json=json)
 
 
 @contextmanager

@@ -97,6 +97,14 @@ def print_files(files: Sequence[Path], *, json: bool, nothing: str) -> None:
         say(nothing)
 
 
+def print_either(document: Any, *lines: str, json: bool) -> None:
+    """Print a JSON document, or else lines as `print_lines` does."""
+    if json:
+        print_document(document)
+    else:
+        print_lines(*lines)
+
+
 def print_lines(said: str, *beside: str) -> None:
     """Print a line of ours, then lines that may hold texts of others."""
     from predibot.reports.terminal.terminal import plain, print_line

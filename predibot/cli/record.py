@@ -57,7 +57,4 @@ def record(
             f"{folder}: {things(len(of_stocks.tickers), 'stock')}; "
             f"{things(of_stocks.rows, 'new daily price')}, {things(of_stocks.actions, 'new action')}"
         )
-    if json:
-        output.print_document(shown)
-    else:
-        output.print_lines(text, *(f"note: {each}" for each in notes))
+    output.print_either(shown, text, *(f"note: {each}" for each in notes), json=json)

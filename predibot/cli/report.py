@@ -1,6 +1,5 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -48,7 +47,7 @@ class CloseupOptions:
         str | None, typer.Option("--html", hidden=True, callback=_name_publish, help="an older name of publish")
     ] = None
 
-    def is_given(self, beside: Mapping[str, bool]) -> bool:
+    def is_given(self, beside: dict[str, bool]) -> bool:
         """Return whether one is given; BadParameter for several, or for an option beside it that changes nothing."""
         named = {"--bot": self.bot, "--event": self.event, "--figures": self.figures, "--tearsheet": self.tearsheet}
         asked = [option for option, value in named.items() if value is not None]

@@ -141,10 +141,18 @@ def _show(report: StudyReport, *, json: bool) -> None:
 def _show_tables(
     study: Study, found: StudyTables, *, csv: Path | None, figures: Path | None, full: bool, json: bool
 ) -> None:
+    from predibot.reports.pictures.canvas import require_matplotlib
+    from predibot.reports.pictures.files import draw_files, write_svgs
     from predibot.reports.terminal.study_tables import print_tables, tables_document, write_tables
 
     if figures is not None:
-        _draw(found, figures, json=json)
+        if found.pictures:
+            require_matplotlib()
+        try:
+            files = [*draw_files(found.pictures, figures), *write_svgs(found.drawings, figures)]
+        except OSError as error:
+            raise UsageError(f"{figures} cannot be written: {error.strerror}; name another folder") from error
+        output.print_files(files, json=json, nothing="nothing to draw: pictures need two bots with scores")
     elif json:
         output.print_document(tables_document(found), exit_code=DONE)
     elif csv is not None:
@@ -152,16 +160,3 @@ def _show_tables(
             output.report_console().print(str(path), soft_wrap=True, markup=False)
     else:
         print_tables(output.report_console(), study, found, full=full)
-
-
-def _draw(found: StudyTables, folder: Path, *, json: bool) -> None:
-    from predibot.reports.pictures.canvas import require_matplotlib
-    from predibot.reports.pictures.files import draw_files, write_svgs
-
-    if found.pictures:
-        require_matplotlib()
-    try:
-        files = [*draw_files(found.pictures, folder), *write_svgs(found.drawings, folder)]
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
-    output.print_files(files, json=json, nothing="nothing to draw: pictures need two bots with scores")

@@ -40,11 +40,8 @@ def trace(
             from predibot.reports.figures import things
 
             sent = send_spans_of(store, decision, otlp)
-            if json:
-                output.print_document(asdict(sent))
-                return
             text = f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent"
-            output.print_lines(text, *(f"left out: {why}" for why in sent.missing))
+            output.print_either(asdict(sent), text, *(f"left out: {why}" for why in sent.missing), json=json)
             return
         if decision is None and not cost:
             latest = latest_decisions(store)

@@ -100,14 +100,12 @@ def _pictures(pictures: Sequence[Picture]) -> Iterator[str]:
     yield "<h2>Pictures</h2>"
     with style():
         for number, picture in enumerate(pictures):
+            if isinstance(picture, MarketHistory):
+                title = f"Price and decisions: {picture.market.question or picture.market.title}"
+            else:
+                title = picture.title
             svg = render_figure(draw_picture(picture), "svg")
-            yield f"<figure>{inline(svg, number, _picture_title(picture))}</figure>"
-
-
-def _picture_title(picture: Picture) -> str:
-    if isinstance(picture, MarketHistory):
-        return _text(f"Price and decisions: {picture.market.question or picture.market.title}", 160)
-    return _text(picture.title, 160)
+            yield f"<figure>{inline(svg, number, _text(title, 160))}</figure>"
 
 
 def _tables(grids: Sequence[Table]) -> Iterator[str]:

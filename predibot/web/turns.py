@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 from urllib.parse import urlsplit
 
 from predibot.agents.loop.belief import last_belief
@@ -168,15 +167,12 @@ def _answer(arguments: object) -> str:
     given = arguments.get("market_decisions") if isinstance(arguments, Mapping) else None
     rows = [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
     said, bets = ([row.get(name) for row in rows] for name in ("estimated_probability", "bet"))
-    if not rows or not all(_is_number(each) for each in (*said, *bets)):
+    numbers = [each for each in (*said, *bets) if type(each) in (int, float) and abs(each) < 1e12]
+    if not rows or len(numbers) < 2 * len(rows):
         return _json(arguments)
     if len(rows) == 1:
         return f"{figures.percent(said[0])} for YES, {figures.bet(bets[0])}"
     return f"{figures.things(len(rows), 'forecast')}, {figures.usd(sum(abs(float(each or 0.0)) for each in bets))} bet"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
 
 
 def _json(value: object) -> str:

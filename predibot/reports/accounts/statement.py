@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from predibot.jobs.accounts.statement import Conversation
-from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
 from predibot.ledger.read.accounts.statement import AccountStatement, Allocation, JournalLine
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
@@ -80,6 +79,14 @@ def _newest(title: str, columns: Sequence[Column], rows: Sequence[object], *, fu
 def account_document(statement: AccountStatement, conversation_of: ConversationOf) -> Document:
     """Return everything as JSON has it; the oldest comes first."""
     name, account = statement.name, statement.account
+    of_cohort: Document = {}
+    if (found := statement.cohort) is not None:
+        of_cohort = {
+            "standing": found.standing,
+            "archived_reason": found.cohort.archived_reason,
+            "cohort_positions": [position_document(line) for line in found.held.lines],
+            **prices_document(found.held),
+        }
     return {
         **document(name, "bot recipe game mode subject"),
         "methodology": name.methodology or None,
@@ -94,7 +101,7 @@ def account_document(statement: AccountStatement, conversation_of: ConversationO
         "valuations": [document(each, _OF_SNAPSHOT) for each in _snapshots(statement)],
         "factor_shares": dict(statement.factors.by_rules),
         "kappa": dict(statement.factors.kappa),
-        **_cohort_document(statement.cohort),
+        **of_cohort,
     }
 
 
@@ -121,17 +128,6 @@ def _snapshots(statement: AccountStatement) -> Iterator[AccountSnapshot]:
             continue
         bets = after[min(row.journal_number, len(after)) - 1]
         yield AccountSnapshot(*worth, sum(bet.won is not None for bet in bets), implied_confidence_brier(bets))
-
-
-def _cohort_document(found: CohortAccountPositions | None) -> Document:
-    if found is None:
-        return {}
-    return {
-        "standing": found.standing,
-        "archived_reason": found.cohort.archived_reason,
-        "cohort_positions": [position_document(line) for line in found.held.lines],
-        **prices_document(found.held),
-    }
 
 
 def _print_head(console: Console, statement: AccountStatement) -> None:

@@ -50,10 +50,8 @@ def _draw_curve(axes: "Axes", row: LeaderboardRow) -> None:
     axes.plot(values, color=BLUE, linewidth=4.0)
     axes.fill_between(range(len(values)), values, color=BLUE, alpha=0.12)
     axes.set_xlim(0, len(values) - 1)
-    axes.tick_params(labelsize=13, colors=GREY, length=0)
     axes.set_xticks([])
-    axes.set_xlabel("edge over the price as it added up, in thousandths of Brier", fontsize=13, color=GREY)
-    _frame(axes)
+    _frame(axes, "edge over the price as it added up, in thousandths of Brier")
 
 
 def _draw_intervals(axes: "Axes", rows: Sequence[LeaderboardRow]) -> None:
@@ -70,11 +68,11 @@ def _draw_intervals(axes: "Axes", rows: Sequence[LeaderboardRow]) -> None:
     axes.axvline(0.0, color=GREY, linewidth=1.2, linestyle="--")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks([])
+    _frame(axes, "edge over the price, in thousandths of Brier")
+
+
+def _frame(axes: "Axes", words: str) -> None:
     axes.tick_params(labelsize=13, colors=GREY, length=0)
-    axes.set_xlabel("edge over the price, in thousandths of Brier", fontsize=13, color=GREY)
-    _frame(axes)
-
-
-def _frame(axes: "Axes") -> None:
+    axes.set_xlabel(words, fontsize=13, color=GREY)
     for side in ("left", "bottom"):
         axes.spines[side].set_color(_LINE)

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from predibot.jobs.histories.event import MarketHistory, PricedDecision
+from predibot.jobs.histories.event import MarketHistory
 from predibot.reports.pictures import series
 from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
 from predibot.reports.pictures.labels import LabelPlace, place_labels
-from predibot.scoring.evaluation.running import RunningPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 _COLUMNS = 3
 _NAME_CELLS = 30
@@ -50,6 +48,8 @@ def draw_picture(picture: series.Picture) -> "Figure":
 
 
 def _curves(curves: series.Curves) -> "Figure":
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
     figure, plots = _grid(curves, 1.6, curves.unit)
     for axes, panel in plots:
         at = _days([point.slot_at for point in panel.of])
@@ -67,21 +67,15 @@ def _curves(curves: series.Curves) -> "Figure":
         if curves.counted:
             axes.set_xlabel(f"{panel.of[-1].clusters:,} {curves.counted}", loc="left")
         if curves.level > 0.0:
-            _format_amounts(axes, panel.of)
+            # Amounts are written in full, on a logarithmic scale if they grew or fell many times over.
+            ends = [end for each in panel.of for end in (each.total, each.low, each.high) if end is not None]
+            if min(ends) > 0.0 and max(ends) > _LOGARITHMIC_FROM * min(ends):
+                axes.set_yscale("log")
+                axes.yaxis.set_minor_formatter(NullFormatter())
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
         axes.grid(axis="y")
         _format_dates(axes)
     return figure
-
-
-def _format_amounts(axes: "Axes", points: Sequence[RunningPoint]) -> None:
-    """Write amounts in full, on a logarithmic scale if they grew or fell many times over."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    shown = [end for point in points for end in (point.total, point.low, point.high) if end is not None]
-    if min(shown) > 0.0 and max(shown) > _LOGARITHMIC_FROM * min(shown):
-        axes.set_yscale("log")
-        axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
 
 
 def _calibrations(calibrations: series.Calibrations) -> "Figure":
@@ -195,7 +189,16 @@ def _prices(market: MarketHistory) -> "Figure":
     shown = [each for each in market.decisions if each.probability is not None or each.bet_usd != 0.0]
     handles, names = [], []
     for name, colour, of in _groups({each.bot: each.baseline for each in shown}):
-        handles.append(_draw_decisions(axes, [each for each in shown if each.bot in of], colour))
+        own = [each for each in shown if each.bot in of]
+        booked = [(each.decided_at, each.price_yes) for each in own if each.bet_usd != 0.0]
+        forecasts = [(each.decided_at, each.probability) for each in own if each.probability is not None]
+        at, prices = np.array(booked).reshape(-1, 2).T
+        axes.plot(_days(at), prices, marker="x", color=colour, markersize=3.5, linestyle="")
+        at, stated = np.array(forecasts).reshape(-1, 2).T
+        # Rings, through which the crosses are seen.
+        handles += axes.plot(_days(at), stated, marker="o", color=colour, markersize=3.5, linestyle="")
+        handles[-1].set_markerfacecolor("none")
+        handles[-1].set_markeredgewidth(0.9)
         names.append(name)
     if market.payout_yes is not None and market.settled_at is not None:
         settled = float(_days([market.settled_at])[0])
@@ -228,19 +231,6 @@ def _groups(bots: Mapping[str, bool]) -> Iterator[tuple[str, str, Collection[str
         yield label(bot, _LEGEND_CELLS), colour, (bot,)
     if rest := others[len(alone) :]:
         yield f"{len(rest)} others", _COLOURS[-1], rest
-
-
-def _draw_decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> "Line2D":
-    booked = [(each.decided_at, each.price_yes) for each in own if each.bet_usd != 0.0]
-    forecasts = [(each.decided_at, each.probability) for each in own if each.probability is not None]
-    at, prices = np.array(booked).reshape(-1, 2).T
-    axes.plot(_days(at), prices, marker="x", color=colour, markersize=3.5, linestyle="")
-    at, stated = np.array(forecasts).reshape(-1, 2).T
-    # Rings, through which the crosses are seen.
-    (handle,) = axes.plot(_days(at), stated, marker="o", color=colour, markersize=3.5, linestyle="")
-    handle.set_markerfacecolor("none")
-    handle.set_markeredgewidth(0.9)
-    return handle
 
 
 def _grid(

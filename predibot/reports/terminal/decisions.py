@@ -8,7 +8,7 @@ from rich.console import Console
 
 from predibot.domain.decision import ABSTENTION_KINDS, STATUSES, outcome_of
 from predibot.reports import figures
-from predibot.reports.table import Column, Table, table_of
+from predibot.reports.table import Column, table_of
 from predibot.reports.terminal.terminal import (
     plain,
     print_grid,
@@ -19,7 +19,6 @@ from predibot.reports.terminal.terminal import (
     within,
 )
 from predibot.rows import grouped
-from predibot.selection import Rejection
 
 if TYPE_CHECKING:
     # These modules load the database.
@@ -68,13 +67,19 @@ def print_selection(console: Console, view: "SelectionView", *, most: int | None
         print_line(console, "--all lists them")
     elif view.selected:
         with figures.in_currency(view.currency):
-            print_grid(console, _chosen_grid(view.selected))
+            by_day = any(event.rank_by.endswith("volume_24h") for event in view.selected)
+            markets = sum(event.markets for event in view.selected)
+            volume = ("24-hour volume", "volume_24h_usd") if by_day else ("1-week volume", "volume_1wk_usd")
+            title = f"Selected: {figures.things(len(view.selected), 'event')}, {figures.things(markets, 'market')}"
+            columns = (*_CHOSEN, Column(*volume, figures.volume_usd))
+            print_grid(console, table_of(title, columns, view.selected))
     else:
         print_line(console, "no event selected")
     if view.passed_over:
         console.print()
         if most != 0:
-            print_grid(console, _passed_over_grid(view.passed_over, most))
+            title = f"Passed over: {figures.things(len(view.passed_over), 'event')}"
+            print_grid(console, table_of(title, _PASSED_OVER, view.passed_over[:most]))
         if most is not None and len(view.passed_over) > most:
             rules = Counter(plain(event.rule) for event in view.passed_over)
             counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
@@ -131,27 +136,13 @@ _EVENTS = (
     Column("decisions", "decisions", figures.count),
     Column("last", "last_decided_at", figures.instant, 1, kind="key"),
 )
-_EVENT = Column("event", "event_id", kind="key")
-_TITLE = Column("title", "title", within(_TITLE_CELLS), kind="text")
-
-
-def _chosen_grid(events: "Sequence[ChosenView]") -> Table:
-    by_day = any(event.rank_by.endswith("volume_24h") for event in events)
-    markets = sum(event.markets for event in events)
-    volume = ("24-hour volume", "volume_24h_usd") if by_day else ("1-week volume", "volume_1wk_usd")
-    columns = (_EVENT, _TITLE, Column("markets", "markets", figures.count), Column(*volume, figures.volume_usd))
-    title = f"Selected: {figures.things(len(events), 'event')}, {figures.things(markets, 'market')}"
-    return table_of(title, columns, events)
-
-
-def _passed_over_grid(events: Sequence[Rejection], most: int | None) -> Table:
-    columns = (
-        _EVENT,
-        _TITLE,
-        Column("rule", "rule", kind="text"),
-        Column("reason", "reason", within(_MESSAGE_CELLS), kind="text"),
-    )
-    return table_of(f"Passed over: {figures.things(len(events), 'event')}", columns, events[:most])
+_NAMED = (Column("event", "event_id", kind="key"), Column("title", "title", within(_TITLE_CELLS), kind="text"))
+_CHOSEN = (*_NAMED, Column("markets", "markets", figures.count))
+_PASSED_OVER = (
+    *_NAMED,
+    Column("rule", "rule", kind="text"),
+    Column("reason", "reason", within(_MESSAGE_CELLS), kind="text"),
+)
 
 
 def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:

@@ -20,9 +20,8 @@ UNKNOWN = "unknown"
 
 def print_cost(console: Console, cost: RunCost) -> None:
     """Print the most that each bot with a model and all together can cost; nothing if no bot has one."""
-    if all(bot.basis == NO_MODEL for bot in cost.bots):
+    if not (bots := [bot for bot in cost.bots if bot.basis != NO_MODEL]):
         return
-    bots = [bot for bot in cost.bots if bot.basis != NO_MODEL]
     rows = [(plain(bot.bot), figures.count(bot.decisions), _usd(bot.usd), bot.basis) for bot in bots]
     rows.append(("all", figures.count(sum(bot.decisions for bot in bots)), _usd(cost.usd), cost.basis))
     columns = (Column("bot", kind="key"), Column("decisions"), Column("at most"), Column("by", kind="text"))

@@ -10,12 +10,10 @@ from predibot.reports import figures
 from predibot.reports.table import value_of, values_of
 from predibot.scoring.evaluation.e_values import BEATS_FROM
 from predibot.scoring.evaluation.evaluation import Evaluation
-from predibot.scoring.evaluation.ranking import Place
 from predibot.scoring.evaluation.references import MARKET
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Finding, Verdict
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
-from predibot.scoring.records.edge import EdgeCurve
 from predibot.scoring.records.horizon_returns import NOW, SETTLED
 from predibot.scoring.records.replicates import ReplicateScores
 from predibot.scoring.standing import Standing
@@ -85,8 +83,21 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
     """
     if evaluation.as_of is None:
         return ()
-    curves = {each.bot: each for each in evaluation.curves}
-    return tuple(_row(place, curves.get(place.card.bot)) for place in evaluation.places)
+    curves, rows = {each.bot: each.cumulative for each in evaluation.curves}, []
+    for place in evaluation.places:
+        edge, interval = place.card.edge, place.card.edge.interval
+        is_far = interval is not None and far_apart(edge.edge, edge.by_event, interval.interval)
+        horizon = headline_horizon(tuple(place.card.horizons))
+        row = LeaderboardRow(
+            **values_of(place, _OF_PLACE),
+            edge_by_event=edge.by_event if is_far else None,
+            horizon=horizon,
+            quote_return=_quote_return(place.card, horizon),
+            quote_return_now=_quote_return(place.card, NOW),
+            curve=curves.get(place.card.bot, ()),
+        )
+        rows.append(row)
+    return tuple(rows)
 
 
 def headline_horizon(labels: Sequence[str]) -> str | None:
@@ -108,20 +119,6 @@ _OF_PLACE = (
     "replicates=card.replicates"
 )
 """The figures of a row that stand as they are in a place and its scorecard, as `values_of` takes them."""
-
-
-def _row(place: Place, curve: EdgeCurve | None) -> LeaderboardRow:
-    edge, interval = place.card.edge, place.card.edge.interval
-    is_far = interval is not None and far_apart(edge.edge, edge.by_event, interval.interval)
-    horizon = headline_horizon(tuple(place.card.horizons))
-    return LeaderboardRow(
-        **values_of(place, _OF_PLACE),
-        edge_by_event=edge.by_event if is_far else None,
-        horizon=horizon,
-        quote_return=_quote_return(place.card, horizon),
-        quote_return_now=_quote_return(place.card, NOW),
-        curve=() if curve is None else curve.cumulative,
-    )
 
 
 def _quote_return(card: Scorecard, label: str | None) -> float | None:

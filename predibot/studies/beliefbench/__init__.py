@@ -1,6 +1,5 @@
 """BeliefBench: how related bots find two questions, from their words alone."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -68,7 +67,7 @@ def _item(payload: str) -> StudyItem:
     )
 
 
-def _runs(store: "Store") -> Sequence[str]:
+def _runs(store: "Store") -> tuple[str, ...]:
     from predibot.studies.answers import run_keys
 
     return run_keys(store, STUDY.name)

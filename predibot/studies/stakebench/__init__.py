@@ -1,6 +1,5 @@
 """StakeBench: what bots read out of comments about what their writers hold and do."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +43,7 @@ def _item(payload: str) -> StudyItem:
     return show_item(payload)
 
 
-def _runs(store: "Store") -> Sequence[str]:
+def _runs(store: "Store") -> tuple[str, ...]:
     from predibot.studies.answers import run_keys
 
     return run_keys(store, STUDY.name)

@@ -137,14 +137,8 @@ def first_action(
             held = held.after(later[number])
             number += 1
         if abs(held.net - before) > DUST_SHARES:
-            return _action(before, held.net)
+            return "flip" if before * held.net < 0.0 else "increase" if abs(held.net) > abs(before) else "decrease"
     return "hold"
-
-
-def _action(before: float, after: float) -> Action:
-    if before * after < 0.0:
-        return "flip"
-    return "increase" if abs(after) > abs(before) else "decrease"
 
 
 def sort_changes(changes: Iterable[Change]) -> tuple[Change, ...]:

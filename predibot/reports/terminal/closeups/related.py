@@ -11,7 +11,7 @@ from predibot.related.features import FEATURES
 from predibot.related.neighbours import Neighbour
 from predibot.reports import figures
 from predibot.reports.table import Column, Document, document, number, table_of
-from predibot.reports.terminal.terminal import plain, print_grids, print_line, print_lines, within
+from predibot.reports.terminal.terminal import plain, print_grids, print_line, within
 
 _SHOWN = 10
 _TITLE_CELLS = 240
@@ -29,7 +29,15 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
         f"{figures.count(found.own_markets)} of this event compared; "
         f"texts by {plain(relations.text_port, 60)}",
     )
-    print_lines(console, _left_out_lines(relations))
+    if (left_out := found.left_out) is not None:
+        print_line(
+            console,
+            f"Left out: {left_out.little_traded:,} of the quarter that traded least in their category, "
+            f"{left_out.flat:,} that hardly moved; {left_out.volume_unknown:,} state no volume, which leaves none out. "
+            "--no-filters compares all.",
+        )
+        if not found.own_markets:
+            print_line(console, "All markets of this event were left out.")
     shown = found.neighbours if every_row else found.neighbours[:_SHOWN]
     if not shown:
         if found.own_markets:
@@ -77,20 +85,6 @@ def relations_document(relations: Relations) -> Document:
             for each in found.neighbours
         ],
     }
-
-
-def _left_out_lines(relations: Relations) -> tuple[str, ...]:
-    left_out = relations.found.left_out
-    if left_out is None:
-        return ()
-    lines = [
-        f"Left out: {left_out.little_traded:,} of the quarter that traded least in their category, "
-        f"{left_out.flat:,} that hardly moved; {left_out.volume_unknown:,} state no volume, which leaves none out. "
-        "--no-filters compares all."
-    ]
-    if not relations.found.own_markets:
-        lines.append("All markets of this event were left out.")
-    return tuple(lines)
 
 
 def _dates(each: Neighbour) -> str:

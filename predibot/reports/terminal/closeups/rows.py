@@ -10,12 +10,11 @@ from itertools import groupby
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
 from predibot.ledger.read.event_lists import OpenPosition, total_gain_usd
 from predibot.reports import figures
-from predibot.reports.table import Column, Table, ends, table_of
+from predibot.reports.table import Column, Kind, Table, ends, table_of
 from predibot.reports.terminal.closeups.beliefs import coherence_grids, exposure_grid
 from predibot.reports.terminal.terminal import plain, sentence, within
 from predibot.reports.views.leaderboard import VERDICTS, more_events
 from predibot.scoring.evaluation.e_values import BEATS_FROM
-from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
@@ -75,7 +74,10 @@ def bot_grids(history: BotHistory) -> Iterator[Table]:
         if scored.running:
             yield _curve(scored, apart)
         yield _horizons(scored, apart)
-        yield from (_parts(name, scores, apart) for name, scores in scored.parts.items())
+        for name, scores in scored.parts.items():
+            kind: Kind = "text" if name == "category" else "key"
+            group = Column(name if kind == "text" else "group", "group", within(_NAME_CELLS), kind=kind)
+            yield table_of(f"Forecasts by {name}{apart}", (group, *_PART), scores)
     yield from coherence_grids(history.coherence)
     if (spread := exposure_grid(history.exposures, history.titles)) is not None:
         yield spread
@@ -206,13 +208,6 @@ def _curve(scored: ScoredBot, apart: str) -> Table:
 def _horizons(scored: ScoredBot, apart: str) -> Table:
     rows = [{"label": figures.horizon(label), "score": each} for label, each in scored.card.horizons.items()]
     return table_of(f"Mean return of a decision of one dollar{apart}", _RETURNS, rows)
-
-
-def _parts(name: str, scores: Sequence[PartScore], apart: str) -> Table:
-    group = Column("group", "group", within(_NAME_CELLS), kind="key")
-    if name == "category":
-        group = replace(group, header=name, kind="text")
-    return table_of(f"Forecasts by {name}{apart}", (group, *_PART), scores)
 
 
 def _months(days: Sequence[DayGain]) -> Table:

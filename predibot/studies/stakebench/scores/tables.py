@@ -148,10 +148,6 @@ def _accuracy(answers: Answers) -> tuple[Tally]:
     return (accuracy_marks(answers.predicted, answers.true),)
 
 
-def _signals(answers: Answers) -> tuple[Tally, Tally]:
-    return costly_signal_marks(answers.predicted, answers.true, answers.stakes, answers.split)
-
-
 def _lead(answers: Answers) -> tuple[Tally, Tally]:
     """Return the hits, and the hits of the stakes behind the windows, where a tie is a miss."""
     return *_accuracy(answers), accuracy_marks([stake_sign(fact.known.stakes) for fact in answers.facts], answers.true)
@@ -163,7 +159,7 @@ _SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
     "G2 strict": ("G2", _accuracy),
     "G2 DA": ("G2", lambda answers: (directed_marks(answers.predicted, answers.true),)),
     "G2 CCA": ("G2", lambda answers: (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),)),
-    "G2 CSD": ("G2", _signals),
+    "G2 CSD": ("G2", lambda own: costly_signal_marks(own.predicted, own.true, own.stakes, own.split)),
     "G3 Acc_act": ("G3", _accuracy),
     "G3 Acc_f": ("G3f", _accuracy),
     "G3 Acc_d": ("G3d", _accuracy),

@@ -36,6 +36,7 @@ _ACTION = (
     "You read a comment from below a question on a prediction market, know what its writer holds there, and say what "
     "they do next."
 )
+_WHAT_IS_DONE = "Say what the writer does first within the 48 hours after the comment:"
 _ACTIONS = {
     "flip": "they change over to the other side",
     "increase": "they add to what they hold",
@@ -64,27 +65,6 @@ _OBJECTIVE = (
     "What counts is how often your label is the one that the records of the market show; make that as often as you "
     "can. Each label counts, the rare ones too, and an answer that is none of them is wrong. Nothing is bet."
 )
-
-
-def label_words(item: Item, labels: tuple[str, ...], *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
-    """Return the prompt about a text, without its price if `price_blind`; `untrusted` fences foreign words."""
-    task, ask = _TASKS.get(item.task) or (_ACTION, _action_request(labels))
-    view = _view(item, price_blind=price_blind, untrusted=untrusted)
-    return words_of_label(
-        task,
-        _OBJECTIVE,
-        view,
-        ask,
-        labels,
-        report_about="on this text",
-        extract_about="about a text",
-        parts=_parts(item, price_blind=price_blind, untrusted=untrusted),
-    )
-
-
-def _action_request(labels: tuple[str, ...]) -> str:
-    listed = "\n".join(f"- {label}: {_ACTIONS[label]}" for label in labels)
-    return f"Say what the writer does first within the 48 hours after the comment:\n{listed}"
 
 
 _OWN_FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -150,7 +130,18 @@ class TextForm(LabelForm):
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return the prompt about the text."""
-        return label_words(self.item, self.labels, price_blind=self.price_blind, untrusted=untrusted)
+        listed = "\n".join(f"- {label}: {_ACTIONS[label]}" for label in self.labels if label in _ACTIONS)
+        task, ask = _TASKS.get(self.item.task) or (_ACTION, f"{_WHAT_IS_DONE}\n{listed}")
+        return words_of_label(
+            task,
+            _OBJECTIVE,
+            _view(self.item, price_blind=self.price_blind, untrusted=untrusted),
+            ask,
+            self.labels,
+            report_about="on this text",
+            extract_about="about a text",
+            parts=_parts(self.item, price_blind=self.price_blind, untrusted=untrusted),
+        )
 
     def parse(self, answer: object) -> Decision:
         """Return the decision of an answer that is one allowed label in any case and space.
