@@ -116,7 +116,13 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
                         "another process took over the schedules of this ledger, as this one gave no sign of life"
                     )
                 if is_idle and next_at != said_at:
-                    caller.say(_next_text(next_at, service.next_run_at))
+                    # What it does next: a run, or before it new prices.
+                    run_at = service.next_run_at
+                    run = (
+                        "no run, as all recipes are paused" if run_at is None else f"the run of {short_instant(run_at)}"
+                    )
+                    prices = "" if next_at == run_at else f"; prices are looked up at {short_instant(next_at)}"
+                    caller.say(f"next: {run}{prices}")
                     said_at = next_at
                 seconds = min((next_at - caller.clock()).total_seconds(), LONGEST_WAIT.total_seconds())
                 ending.wait(service, max(seconds, 0.0))
@@ -124,12 +130,6 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
             ending.finish(service, terms.grace_seconds)
             terms.on_look()
     return tuple(ended)
-
-
-def _next_text(next_at: datetime, run_at: datetime | None) -> str:
-    """Return what a service does next: a run, or before it new prices."""
-    run = "no run, as all recipes are paused" if run_at is None else f"the run of {short_instant(run_at)}"
-    return f"next: {run}" if next_at == run_at else f"next: {run}; prices are looked up at {short_instant(next_at)}"
 
 
 def _look(service: ScheduleService, caller: Caller, *, is_patient: bool) -> datetime:

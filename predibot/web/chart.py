@@ -163,16 +163,18 @@ def chart_of(
         drawn.append(replace(found, is_lead=is_lead, hides=_hidden(each, shown[:number], frame)))
     tick = _value_step(low, high)
     ticks = [n * tick for n in range(math.ceil(low / tick - 1e-9), math.floor(high / tick + 1e-9) + 1)]
+    texts = [scale.write(value) if value else "0" for value in ticks]
+    whole = [re.sub(r"\.0+$", "", each) for each in texts]
+    if not any("." in each for each in whole):
+        # Decimals are left out where they are 0 in all of them.
+        texts = whole
     return Chart(
         title,
         _about(shown, unit, scale),
         unit,
         right,
         tuple(drawn),
-        tuple(
-            (frame.y(value), text, value == scale.level)
-            for value, text in zip(ticks, _tick_texts(ticks, scale), strict=True)
-        ),
+        tuple((frame.y(value), text, value == scale.level) for value, text in zip(ticks, texts, strict=True)),
         tuple((frame.x(at), text) for at, text in time_ticks(first, last)),
         tuple((frame.x(at), one_line(words)) for at, words in marks if first <= at <= last),
         tuple((one_line(each.name), each.colour) for each in shown) if has_names else (),
@@ -183,13 +185,6 @@ def _interval(line: Line | None) -> tuple[float, ...]:
     """Return the ends of the interval of the last point; () without."""
     last = line.points[-1] if line else None
     return () if last is None or last.low is None or last.high is None else (last.low, last.high)
-
-
-def _tick_texts(ticks: Sequence[float], scale: Scale) -> list[str]:
-    """Return the values at the axis, without decimals that are 0 in all of them."""
-    texts = [scale.write(value) if value else "0" for value in ticks]
-    whole = [re.sub(r"\.0+$", "", each) for each in texts]
-    return whole if all("." not in each for each in whole) else texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,20 +205,19 @@ def data_files(store: Store, licence: str, key_file: Path | None) -> Iterator[Da
 
 
 def _hash_ids(
-    batch: list[Sequence[Any]], kind: int, places: Sequence[int], key: Callable[[], bytes]
+    batch: list[Sequence[Any]], kind_place: int, places: Sequence[int], key: Callable[[], bytes]
 ) -> list[Sequence[Any]]:
     """Return columns with the ids of people in those at some places hashed."""
-    if {*batch[kind]}.isdisjoint(_OF_PEOPLE):
+    if {*batch[kind_place]}.isdisjoint(_OF_PEOPLE):
         return batch
-    hashed = {place: _hash_some(batch[place], batch[kind], key()) for place in places}
+    hashed = {
+        place: [
+            hashlib.blake2b(str(id).encode(), key=key(), digest_size=16).hexdigest() if kind in _OF_PEOPLE else id
+            for id, kind in zip(batch[place], batch[kind_place], strict=True)
+        ]
+        for place in places
+    }
     return [hashed.get(place, column) for place, column in enumerate(batch)]
-
-
-def _hash_some(ids: Sequence[Any], kinds: Sequence[Any], key: bytes) -> Sequence[Any]:
-    return [
-        hashlib.blake2b(str(id).encode(), key=key, digest_size=16).hexdigest() if kind in _OF_PEOPLE else id
-        for id, kind in zip(ids, kinds, strict=True)
-    ]
 
 
 def _read_key(file: Path | None) -> bytes:

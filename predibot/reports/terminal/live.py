@@ -85,15 +85,11 @@ class LiveBoard:
         text = f"{plain(stage.stage)}: {stage.done:,}{of}"
         if stage.stage != "decide":
             return f"{text} {plain(stage.text, _DOING_CELLS)}".rstrip()
-        return f"{text}, {self._time_left(stage)}"
-
-    def _time_left(self, stage: Progress) -> str:
         if self._began is None or stage.total is None or stage.done < 2:
-            return "time left unknown"
+            return f"{text}, time left unknown"
         # The clock started when the first decision ended.
         a_decision = (self._monotonic() - self._began) / (stage.done - 1)
-        seconds = a_decision * (stage.total - stage.done)
-        return f"about {figures.duration(seconds)} left"
+        return f"{text}, about {figures.duration(a_decision * (stage.total - stage.done))} left"
 
 
 @contextmanager

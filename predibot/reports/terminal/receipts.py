@@ -89,11 +89,23 @@ def receipts_document(
     """Return what verifying found as JSON has it."""
     broken = [run for run in found if not run.holds]
     without = [run for run in found if run.holds and run.root is None]
-    shown: Document = {"runs": [_run_document(run) for run in found if run not in without]}
+    shown: Document = {
+        "runs": [
+            {
+                **document(run, "run created_at void holds decisions root"),
+                "receipts": [document(receipt, RECEIPT) for receipt in run.receipts],
+                **document(run, "differences problems notes"),
+            }
+            for run in found
+            if run not in without
+        ]
+    }
     if without:
         shown["without_receipt"] = [document(run, "run notes") for run in without]
     if ledger is not None:
-        shown["ledger"] = _ledger_document(ledger)
+        root = ledger.receipts[-1].root if ledger.receipts else None
+        counts = {"receipts": len(ledger.receipts), "root": root}
+        shown["ledger"] = document(ledger, "holds rows") | counts | document(ledger, "differences problems notes")
     if published is not None:
         shown["published"] = {
             "added": [each.model_dump(exclude_none=True) for each in published.added],
@@ -112,21 +124,3 @@ def print_proof(console: Console, proof: Proof) -> None:
     head = f"{plain(proof.run)}: leaf {proof.index} of {proof.size}, receipt {proof.receipt}"
     print_lines(console, (head, f"root {proof.root}", f"leaf {proof.leaf_sha256}"))
     print_lines(console, (*(f"path {each}" for each in proof.path), "what the leaf is the hash of: --json"))
-
-
-def _ledger_document(ledger: LedgerVerification) -> Document:
-    last = ledger.receipts[-1] if ledger.receipts else None
-    return {
-        **document(ledger, "holds rows"),
-        "receipts": len(ledger.receipts),
-        "root": last and last.root,
-        **document(ledger, "differences problems notes"),
-    }
-
-
-def _run_document(run: VerifiedRun) -> Document:
-    return {
-        **document(run, "run created_at void holds decisions root"),
-        "receipts": [document(receipt, RECEIPT) for receipt in run.receipts],
-        **document(run, "differences problems notes"),
-    }

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from predibot.jobs.accounts.cohorts import statements_of_cohort
 from predibot.jobs.accounts.statement import account_statements
-from predibot.ledger.read.accounts.as_of import AccountHoldings, holdings_over_time
+from predibot.ledger.read.accounts.as_of import holdings_over_time
 from predibot.ledger.read.accounts.statement import AccountStatement
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
@@ -66,23 +66,9 @@ def _account_view(cache: LedgerCache, statement: AccountStatement) -> AccountVie
         cache.colour(statement.name.bot),
     )
     value = chart_of([worth], f"Value: {title}", text, Scale(figures.ratio, statement.account.paid_in_usd))
-    return AccountView(statement, currency, title, value, _stacked_holdings(held), grids)
-
-
-def _stacked_holdings(held: tuple[AccountHoldings, ...]) -> StackedShares | None:
-    """Return the holdings as shares of the value; valuations of zero or less have no shares."""
-    return shares_of(
-        [
-            (
-                each.at,
-                [
-                    ("cash", each.cash_usd / each.value_usd),
-                    *((line(name), worth / each.value_usd) for name, worth in each.worth),
-                ],
-            )
-            for each in held
-            if each.value_usd > 0.0
-        ],
-        "without a price",
-        "cash",
-    )
+    shares = [
+        (each.at, [("cash", each.cash_usd / whole), *((line(what), worth / whole) for what, worth in each.worth)])
+        for each in held
+        if (whole := each.value_usd) > 0.0
+    ]
+    return AccountView(statement, currency, title, value, shares_of(shares, "without a price", "cash"), grids)

@@ -15,7 +15,7 @@ from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.read_traces import usage_of_traces
 from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_lists import ListedDecision, list_decisions
+from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.details.bots import bot_setup, count_setups, newest_traces
 from predibot.ledger.read.event_lists import total_gain_usd
 from predibot.ledger.read.row_filter import RowFilter
@@ -89,6 +89,8 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
     positions = history.positions
     latest = cache.read(list_decisions, replace(asked, items=items), limit=_LATEST)
     (newest,) = cache.read(list_decisions, asked, limit=1)
+    listed = {row.decision.run for row in (newest, *latest)}
+    played = {run.venue_name for run in cache.runs() if run.run in listed}
     steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
     return WebPage(
         "bot",
@@ -111,7 +113,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
                 "gain_usd": total_gain_usd(positions),
             },
             "newest": newest.decision,
-            "studies": _studies_of(cache, [newest, *latest]),
+            "studies": [(f"/{each.data_set}", each.heading) for each in studies().values() if each.data_set in played],
             "latest": latest,
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
@@ -158,13 +160,6 @@ def _by_day(history: BotHistory) -> Sequence[Bars]:
         f" the gain is at the quote, after spread and fees, and may have the other sign.{cut}"
     )
     return (bars_of(values, "Profit at the mid, by day", note, figures.gain_usd),)
-
-
-def _studies_of(cache: LedgerCache, rows: Sequence[ListedDecision]) -> list[tuple[str, str]]:
-    """Return address and heading of the studies in whose runs the rows are."""
-    own = {row.decision.run for row in rows}
-    played = {run.venue_name for run in cache.runs() if run.run in own}
-    return [(f"/{each.data_set}", each.heading) for each in studies().values() if each.data_set in played]
 
 
 def _edge_chart(cache: LedgerCache, history: BotHistory) -> Chart | None:

@@ -85,8 +85,12 @@ def bot_grids(history: BotHistory) -> Iterator[Table]:
         yield _months(history.days)
     for account in history.accounts:
         yield _account(account)
-        yield _values(account)
-        yield _moves(account)
+        below = "95%: what the value could have been by the scatter of its own returns up to then."
+        yield table_of("Value", _VALUES, thin_out(account.values, _CURVE_ROWS), [below])
+        ordered = sorted(account.moves, key=lambda move: move[2])
+        moves = [move for move in reversed(ordered[-_MOVES:]) if move[2] > 0.0]
+        moves += (move for move in ordered[:_MOVES] if move[2] < 0.0)
+        yield table_of("Best and worst spans", _SLOTS, moves, () if moves else ("Its value never changed.",))
         if account.moves:
             yield _months_of_account(account)
     for cohorts in history.cohorts:
@@ -260,18 +264,6 @@ def _account(account: AccountHistory) -> Table:
     columns = (Column("figure", kind="key"), Column("value"), Column("95% interval"))
     title = f"Account: {_board_name(account)}, {figures.things(score.dates, 'return')}"
     return Table(title, columns, tuple(rows), tuple(below))
-
-
-def _values(account: AccountHistory) -> Table:
-    below = "95%: what the value could have been by the scatter of its own returns up to then."
-    return table_of("Value", _VALUES, thin_out(account.values, _CURVE_ROWS), [below])
-
-
-def _moves(account: AccountHistory) -> Table:
-    ordered = sorted(account.moves, key=lambda move: move[2])
-    best = [move for move in reversed(ordered[-_MOVES:]) if move[2] > 0.0]
-    rows = [*best, *(move for move in ordered[:_MOVES] if move[2] < 0.0)]
-    return table_of("Best and worst spans", _SLOTS, rows, () if rows else ("Its value never changed.",))
 
 
 def _months_of_account(account: AccountHistory) -> Table:
