@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -54,7 +54,7 @@ class LabelItem:
         Raises `ValueError` if it is none.
         """
         try:
-            found: Self = _adapter(cls).validate_json(text)
+            found: Self = _adapter(cast(Any, cls)).validate_json(text)
             return found
         except ValidationError as error:
             first = error.errors(include_url=False)[0]

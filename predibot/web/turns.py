@@ -167,8 +167,8 @@ def _answer(arguments: object) -> str:
     given = arguments.get("market_decisions") if isinstance(arguments, Mapping) else None
     rows = [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
     said, bets = ([row.get(name) for row in rows] for name in ("estimated_probability", "bet"))
-    numbers = [each for each in (*said, *bets) if type(each) in (int, float) and abs(each) < 1e12]
-    if not rows or len(numbers) < 2 * len(rows):
+    numbers = (each for each in (*said, *bets) if isinstance(each, int | float) and type(each) is not bool)
+    if not rows or sum(abs(each) < 1e12 for each in numbers) < 2 * len(rows):
         return _json(arguments)
     if len(rows) == 1:
         return f"{figures.percent(said[0])} for YES, {figures.bet(bets[0])}"
