@@ -38,8 +38,7 @@ from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.compare import compare_page, pairs_of_the_first
 from predibot.web.pages.decisions import decision_page, decisions_page, source_page
-from predibot.web.pages.events import event_page, events_page, events_sharing_labels
-from predibot.web.pages.graph import graph_page, related_edges
+from predibot.web.pages.events import event_page, events_page, events_sharing_labels, graph_page, related_edges
 from predibot.web.pages.items import item_ids, item_page, items_page
 from predibot.web.pages.leaderboard import (
     TABLES_ASK,

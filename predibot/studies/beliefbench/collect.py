@@ -32,7 +32,7 @@ from predibot.related.weights import fit_weights
 from predibot.scoring.records.part import EVERYTHING
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
-from predibot.studies.beliefbench.people import read_ratings
+from predibot.studies.beliefbench.sheets import read_ratings
 from predibot.venues.archive.reader import Archive
 from predibot.whole_file import whole_file
 

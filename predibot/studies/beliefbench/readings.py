@@ -18,12 +18,12 @@ from predibot.rows import grouped
 from predibot.scoring.study_table import Cell, StudyTable, number_of
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
-from predibot.studies.beliefbench.people import read_ratings, read_votes
 from predibot.studies.beliefbench.scores.cases import case_tables
 from predibot.studies.beliefbench.scores.graphs import LabelGraph, graph_table, label_graph, label_graphs
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import PairFact, PairReadings, beliefbench_tables
 from predibot.studies.beliefbench.scores.votes import candidates_of, vote_table
+from predibot.studies.beliefbench.sheets import read_ratings, read_votes
 from predibot.studies.label_game import LabelGame
 
 GAME = "beliefbench"

@@ -33,11 +33,10 @@ from predibot.scoring.evaluation.running import EDGE
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
-from predibot.web.drawing import Bars, bars_of, curves_of
+from predibot.web.drawing import Bars, bars_of, curves_of, reliability_of
 from predibot.web.pages.events import price_chart
 from predibot.web.pages.leaderboard import lines_of, mean_point
 from predibot.web.pages.page import PAGE, WebPage, alike
-from predibot.web.reliability import reliability_of
 
 _TRACES = 100
 """Costs by step are summed over this many of the newest decisions, as each trace is a file to read."""

@@ -1,4 +1,4 @@
-"""The pages of events: a list of them, and one with its prices, forecasts and related events."""
+"""The pages of events: a list of them, one with its prices, forecasts and related events, and the graph of a venue."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -18,11 +18,14 @@ from predibot.ledger.read.event_facts import event_categories, events_of_ids
 from predibot.ledger.read.event_lists import list_events
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import LedgerForecast, select_decisions, select_events, select_forecasts
+from predibot.related.graph import Edge
 from predibot.reports import figures
+from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note
+from predibot.reports.terminal.closeups.graph import graph_grids
+from predibot.scoring.records.part import Part
 from predibot.scoring.standing import BASELINES
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of, thin_out
-from predibot.web.pages.graph import related_edges
 from predibot.web.pages.page import WebPage, alike, paginate, records
 
 _RELATED = 20
@@ -219,3 +222,41 @@ def events_sharing_labels(cache: LedgerCache, id: str) -> tuple[tuple[str, ...],
     # A site asks twice: what a page is made of, and then for the page.
     kin = cache.compute("related events", id, lambda: find_related_events(id, labels))
     return (labels[id][2] if id in labels else ()), kin
+
+
+def graph_page(cache: LedgerCache, venue: str = "") -> WebPage:
+    """Return the graph of the events of a venue as of now; empty if nothing was played."""
+    try:
+        found = cache.graph(Part(venue=venue))
+    except UsageError:
+        if venue:
+            raise
+        # The menu leads here, even if nothing was played.
+        return WebPage(
+            "graph", {"said": "Nothing was played yet.", "drawn": None, "marked": "", "listed": (), "grids": []}
+        )
+    drawn = layout_graph(found.graph, found.known.titles)
+    grids = [grid for grid in graph_grids(found) if grid.rows]
+    # Only the day, so that a page stays the same for a day.
+    text = f"{graph_title(found.graph, f'{found.known.as_of:%Y-%m-%d}')}."
+    marked = "" if drawn is None else marks_note(drawn, ())
+    # An event that nobody decided on has no page.
+    listed = cache.venues_of_events()
+    shown = {"said": text, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
+    return WebPage("graph", shown)
+
+
+def related_edges(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
+    """Return id, title and edge of each event that moves with one, the strongest first; `run` played it.
+
+    The id is empty for an event without a page.
+    """
+    venue = next((each.venue for each in cache.runs_of(run) if not each.void), "")
+    if not venue:
+        return ()
+    found = cache.graph(Part(venue=venue))
+    listed = cache.venues_of_events()
+    return tuple(
+        (other if other in listed else "", found.known.titles[other], edge)
+        for other, edge in found.graph.neighbours(id)
+    )

@@ -27,9 +27,8 @@ from predibot.scoring.records.part import Part
 from predibot.scoring.standing import Standing
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
-from predibot.web.drawing import Bars, curves_of, dots_of, whiskers_of
+from predibot.web.drawing import Bars, curves_of, dots_of, reliability_of, whiskers_of
 from predibot.web.pages.page import WebPage, alike, day_of, end_of_day, grids_page, message_page
-from predibot.web.reliability import reliability_of
 from predibot.web.rendering import line
 
 TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs", "consistency", "effort", "coherence")

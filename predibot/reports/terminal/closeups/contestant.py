@@ -1,7 +1,7 @@
 """One bot before its scores: what it is, what its decisions cost, and the latest ones; for a screen and for JSON."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from json import dumps
 from shlex import quote
 
@@ -28,57 +28,48 @@ _LATEST = (
 )
 
 
-def print_contestant(
-    console: Console,
-    name: str,
-    bot: BotSpec | None,
-    recipe: Recipe,
-    decided: BotDecisions | None,
-    latest: Sequence[LedgerDecision],
-    hidden: Callable[[str], str],
-) -> None:
-    """Print a bot.
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A bot, as recipe and ledger know it."""
 
-    Args:
-        bot: As the recipe has it; None where only the ledger knows it.
-        decided: What became of its decisions; None without a ledger.
-        latest: Its decisions, the newest first.
-        hidden: Masks keys, which an address or an argument of the recipe may hold.
-    """
-    facts = [*(_facts(bot, recipe) if bot is not None else _facts_of_ledger(latest[0])), *_results(decided)]
-    print_line(console, plain(name), style="bold")
-    for key, text in facts:
+    name: str
+    bot: BotSpec | None
+    """As the recipe has it; None where only the ledger knows it."""
+    recipe: Recipe
+    decided: BotDecisions | None
+    """What became of its decisions; None without a ledger."""
+    latest: Sequence[LedgerDecision]
+    """Its decisions, the newest first."""
+    strategy: StrategyInfo | None
+
+
+def print_contestant(console: Console, who: Contestant, hidden: Callable[[str], str]) -> None:
+    """Print a bot; `hidden` masks keys, which an address or an argument of the recipe may hold."""
+    facts = _facts(who.bot, who.recipe) if who.bot is not None else _facts_of_ledger(who.latest[0])
+    print_line(console, plain(who.name), style="bold")
+    for key, text in (*facts, *_results(who.decided)):
         print_line(console, f"{key:<{_KEY_CELLS}}{plain(hidden(text))}")
-    if latest:
-        print_grids(console, [table_of("Its latest decisions", _LATEST, latest[:_SHOWN])])
-        print_line(
-            console, f"`predibot report --bot {quote(name)}` shows its scores, `predibot trace` how agents decided."
-        )
+    name, source = quote(who.name), who.recipe.source
+    if who.latest:
+        print_grids(console, [table_of("Its latest decisions", _LATEST, who.latest[:_SHOWN])])
+        print_line(console, f"`predibot report --bot {name}` shows its scores, `predibot trace` how agents decided.")
     else:
-        only = "" if recipe.source.startswith("the packaged") else f" {quote(recipe.source)}"
-        print_line(
-            console, f"`predibot decide{only} --bots {quote(name)} --dry-run` says what it would cost to play it."
-        )
+        only = "" if source.startswith("the packaged") else f" {quote(source)}"
+        print_line(console, f"`predibot decide{only} --bots {name} --dry-run` says what it would cost to play it.")
 
 
-def contestant_document(
-    name: str,
-    bot: BotSpec | None,
-    recipe: Recipe,
-    decided: BotDecisions | None,
-    latest: Sequence[LedgerDecision],
-    strategy: StrategyInfo | None,
-) -> Document:
+def contestant_document(who: Contestant) -> Document:
     """Return all of it as JSON has it, with what its strategy takes; what the recipe says is null without a bot."""
+    bot, decided, recipe = who.bot, who.decided, who.recipe
     limits = {level: asdict(each) for level, each in recipe.limits.items()}
     of_recipe = {"recipe": recipe.source, "game": recipe.game, "limits": limits}
     shown = "run subject_id title status message cost_usd"
     return {
-        "bot": name,
+        "bot": who.name,
         **(dict.fromkeys((*of_recipe, "spec")) if bot is None else {**of_recipe, "spec": bot_as_data(bot)}),
         "decided": None if decided is None else document(decided, "statuses cost_known_usd cost_unknown"),
-        "latest": [document(each, shown) for each in latest[:_SHOWN]],
-        "strategies": [] if strategy is None else [asdict(strategy)],
+        "latest": [document(each, shown) for each in who.latest[:_SHOWN]],
+        "strategies": [] if who.strategy is None else [asdict(who.strategy)],
     }
 
 
