@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 
 from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.histories.event import MarketHistory
@@ -23,23 +25,6 @@ _NAME_CHARACTERS = 80
 _NAME_CELLS = 80
 _RATIONALE_CELLS = 600
 _CELL_CHARACTERS = 400
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; max-width: 60rem;
-  padding: 1.5rem; overflow-wrap: break-word; }
-h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem;
-  border-bottom: 1px solid #ccc; } h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
-p { margin: .3rem 0; } .claim { font-weight: 600; } .small { color: #555; font-size: .87rem; }
-figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; max-width: 52rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .2rem .7rem .2rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid #eee; }
-th { color: #555; font-weight: 600; } .number { text-align: right; white-space: nowrap; }
-td.text { min-width: 6rem; }
-ol { padding-left: 1.4rem; } li { margin: .6rem 0; }
-@media print { body { max-width: none; padding: 0; } figure, li { break-inside: avoid; } }
-""".strip()
-# With this policy a browser loads nothing, even if a text of others passed for markup.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def write_tearsheet(history: BotHistory, file: Path | None) -> Path:
@@ -70,27 +55,8 @@ def tearsheet(history: BotHistory) -> str:
         f'<p class="small">Made by predibot from what its ledger held as of {figures.instant(history.as_of)}. '
         "A dash is a number that is missing, never zero.</p>",
     ]
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="referrer" content="no-referrer">',
-            f"<title>{name}: tear sheet</title>",
-            f"<style>{_STYLE}</style>",
-            "</head>",
-            "<body>",
-            "<main>",
-            *body,
-            "</main>",
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
+    page = files("predibot.reports").joinpath("tearsheet.html").read_text("utf-8")
+    return Template(page).substitute(name=name, body="\n".join(body))
 
 
 def _pictures(pictures: Sequence[Picture]) -> Iterator[str]:
