@@ -195,20 +195,11 @@ def _print_allocations(
         notes = (*([f"refers to {about}"] if about else []), *(plain(note) for note in each.notes))
         if notes:
             print_line(console, f"   {'; '.join(notes)}", "dim")
-        if full:
-            _print_conversation(console, conversation_of(each))
+        told = conversation_of(each) if full else Conversation("", "")
+        for label, text in (("prompt", told.prompt), ("answer", told.answer), ("no prompt", told.missing)):
+            for number, line in enumerate(text.splitlines()):
+                print_line(console, f"     {plain(line)}" if number else f"   {label}: {plain(line)}", "dim")
     print_lines(console, _factor_lines(statement))
-
-
-def _print_conversation(console: Console, conversation: Conversation) -> None:
-    for label, text in (
-        ("prompt", conversation.prompt),
-        ("answer", conversation.answer),
-        ("no prompt", conversation.missing),
-    ):
-        for line in text.splitlines():
-            print_line(console, f"   {label}: {plain(line)}" if label else f"     {plain(line)}", "dim")
-            label = ""
 
 
 def _factor_lines(statement: AccountStatement) -> Iterator[str]:

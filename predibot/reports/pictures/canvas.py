@@ -2,9 +2,9 @@
 
 import io
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from predibot.errors import UsageError
 from predibot.reports.terminal.terminal import plain
@@ -20,33 +20,6 @@ BLUE, RED, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#666666"
 _FONT = "DejaVu Sans"
 """It comes with matplotlib, so that all machines draw the same."""
 _UNKNOWN = "\ufffd"
-_STYLE: Any = {
-    "font.family": [_FONT],
-    "font.size": 8.0,
-    "axes.titlesize": 8.0,
-    "axes.labelsize": 7.5,
-    "xtick.labelsize": 7.0,
-    "ytick.labelsize": 7.0,
-    "figure.titlesize": 9.5,
-    "legend.fontsize": 7.0,
-    "legend.frameon": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "axes.titlelocation": "left",
-    "grid.linewidth": 0.4,
-    "grid.color": "#dddddd",
-    "axes.axisbelow": True,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.2,
-    "savefig.dpi": 300,
-    "svg.fonttype": "path",
-    # Without it the ids of elements are random.
-    "svg.hashsalt": "predibot",
-    # A dollar in a name is no formula.
-    "text.parse_math": False,
-}
 _COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _REFERENCE = re.compile(r'(\bid="|url\(#|href="#)')
@@ -60,15 +33,11 @@ def require_matplotlib() -> None:
         raise UsageError("pictures need matplotlib. Install it with: pip install 'predibot[plots]'") from error
 
 
-@contextmanager
-def style() -> Iterator[None]:
+def style() -> AbstractContextManager[None]:
     """Draw in our style, whatever the user's settings of matplotlib say."""
-    import matplotlib
+    from matplotlib.style import context
 
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
-        yield
+    return context(str(files("predibot.reports.pictures").joinpath("predibot.mplstyle")), after_reset=True)
 
 
 def label(text: str, cells: int) -> str:

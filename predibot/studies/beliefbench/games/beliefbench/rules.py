@@ -38,56 +38,8 @@ _FIELDS = ("first", "second")
 _REASONS_FIELD = "reasons"
 
 
-def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
-    """Return the prompt about a pair; `untrusted` fences foreign words."""
-    meanings = _label_list(LABELS, _MEANINGS)
-    ask = (
-        "Say how related the two events are, by any link of cause, time or subject that there may be. "
-        f"Choose one label:\n{meanings}"
-    )
-    return words_of_label(
-        "You read two events that prediction markets ask about, and say how related they are.",
-        "What counts is how near your label comes to the one that was measured on both markets: how far their prices, "
-        "tags and words go together. An answer that is no label is wrong. Nothing is bet.",
-        f"# The events\n\n{_pair(item, untrusted)}",
-        ask,
-        LABELS,
-        report_about="on these two events",
-        extract_about="about two events",
-        parts=_event_parts(item, untrusted),
-    )
-
-
-def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]) -> Words:
-    """Return the prompt about a bot's reasons for its label."""
-    ask = (
-        "Say what these reasons mainly rest on. Judge the reasons, not whether they are right. "
-        f"Choose one label:\n{_label_list(REASONINGS, _REASONS)}"
-    )
-    fenced = untrusted(shorten(reasons, MAX_JUDGED_CHARACTERS))
-    return words_of_label(
-        "Somebody read two events and gave reasons for how related they are. You say of what kind the reasons are.",
-        "What counts is that others who judge the same reasons would choose your label; an answer that is no label is "
-        "wrong.",
-        f"# The events\n\n{_pair(item, untrusted)}\n\n# The reasons\n\n{fenced}",
-        ask,
-        REASONINGS,
-        report_about="on these reasons",
-        extract_about="about somebody's reasons",
-        parts={**_event_parts(item, untrusted), _REASONS_FIELD: fenced},
-    )
-
-
 def _label_list(labels: tuple[str, ...], meanings: tuple[str, ...]) -> str:
     return "\n".join(f'- "{label}": {meaning}' for label, meaning in zip(labels, meanings, strict=True))
-
-
-def _event_parts(item: PairItem, untrusted: Callable[[str], str]) -> dict[str, str]:
-    return dict(zip(_FIELDS, map(untrusted, _texts(item)), strict=True))
-
-
-def _pair(item: PairItem, untrusted: Callable[[str], str]) -> str:
-    return untrusted("\n\n".join(f"event {number}: {text}" for number, text in enumerate(_texts(item), start=1)))
 
 
 def _texts(item: PairItem) -> Iterator[str]:
@@ -144,10 +96,36 @@ class PairForm(LabelForm):
         return 400 if self.with_reasons else 50
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return the prompt: titles and descriptions only."""
-        if self.judged is not None:
-            return judge_words(self.item, self.judged, untrusted=untrusted)
-        return pair_words(self.item, untrusted=untrusted)
+        """Return the prompt, on a bot's reasons or on the events: of these titles and descriptions only."""
+        parts = dict(zip(_FIELDS, map(untrusted, _texts(self.item)), strict=True))
+        numbered = (f"event {number}: {text}" for number, text in enumerate(_texts(self.item), start=1))
+        events = "# The events\n\n" + untrusted("\n\n".join(numbered))
+        if self.judged is None:
+            return words_of_label(
+                "You read two events that prediction markets ask about, and say how related they are.",
+                "What counts is how near your label comes to the one that was measured on both markets: how far their "
+                "prices, tags and words go together. An answer that is no label is wrong. Nothing is bet.",
+                events,
+                "Say how related the two events are, by any link of cause, time or subject that there may be. "
+                f"Choose one label:\n{_label_list(LABELS, _MEANINGS)}",
+                LABELS,
+                report_about="on these two events",
+                extract_about="about two events",
+                parts=parts,
+            )
+        fenced = untrusted(shorten(self.judged, MAX_JUDGED_CHARACTERS))
+        return words_of_label(
+            "Somebody read two events and gave reasons for how related they are. You say of what kind the reasons are.",
+            "What counts is that others who judge the same reasons would choose your label; an answer that is no label "
+            "is wrong.",
+            f"{events}\n\n# The reasons\n\n{fenced}",
+            "Say what these reasons mainly rest on. Judge the reasons, not whether they are right. "
+            f"Choose one label:\n{_label_list(REASONINGS, _REASONS)}",
+            REASONINGS,
+            report_about="on these reasons",
+            extract_about="about somebody's reasons",
+            parts={**parts, _REASONS_FIELD: fenced},
+        )
 
     def parse(self, answer: object) -> Decision:
         """Return the decision of an answer `{"label": "0.4-0.6"}`; after reasons it is the last line.
