@@ -3,7 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,7 +32,6 @@ def init(
 ) -> int:
     """Write a commented recipe, which `predibot decide` uses from then on; a terminal is asked what is left out."""
     from predibot.errors import UsageError
-    from predibot.jobs.doctor import Check, check_recipe
     from predibot.recipe.parse import parse_recipe
     from predibot.recipe.starter import starter_text
     from predibot.recipe.text import RecipeText
@@ -64,8 +63,10 @@ def init(
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Any, ...] = ()
     if probe and model != _NO_MODEL:
+        from predibot.jobs.doctor import check_recipe
+
         caller = output.caller()
         _, checks = check_recipe(str(path), caller.settings(), caller.clock)
     seen = tuple(environment_secrets().mask(f"{each.name}: {each.seen}") for each in checks)

@@ -141,11 +141,12 @@ def _show(report: StudyReport, *, json: bool) -> None:
 def _show_tables(
     study: Study, found: StudyTables, *, csv: Path | None, figures: Path | None, full: bool, json: bool
 ) -> None:
-    from predibot.reports.pictures.canvas import require_matplotlib
-    from predibot.reports.pictures.files import draw_files, write_svgs
     from predibot.reports.terminal.study_tables import print_tables, tables_document, write_tables
 
     if figures is not None:
+        from predibot.reports.pictures.canvas import require_matplotlib
+        from predibot.reports.pictures.files import draw_files, write_svgs
+
         if found.pictures:
             require_matplotlib()
         try:
