@@ -66,6 +66,7 @@ def _account_view(cache: LedgerCache, statement: AccountStatement) -> AccountVie
         cache.colour(statement.name.bot),
     )
     value = chart_of([worth], f"Value: {title}", text, Scale(figures.ratio, statement.account.paid_in_usd))
+    # Valuations of zero or less have no shares.
     shares = [
         (each.at, [("cash", each.cash_usd / whole), *((line(what), worth / whole) for what, worth in each.worth)])
         for each in held
