@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from predibot.reports import figures
-from predibot.reports.table import Document, document, ends, number, under, value_of
+from predibot.reports.table import Document, document, number, under, value_of
 from predibot.scoring.accounts.board import AccountBoard
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.rolling_delay import DELAYS
@@ -116,11 +116,8 @@ def conclusions(board: AccountBoard) -> Iterator[str]:
     if "baseline" not in standings.values() or all(standing == "baseline" for standing in standings.values()):
         return
     better = [_with_nearest_baseline(bot, board) for bot, standing in standings.items() if standing == "better"]
-    worse = [
-        f"{each.bot} ({ends(figures.percent_interval)(each.intervals['cumulative_return'])})"
-        for each in board.scores
-        if standings[each.bot] == "worse"
-    ]
+    own = [(each.bot, each.intervals["cumulative_return"]) for each in board.scores if standings[each.bot] == "worse"]
+    worse = [f"{bot} ({figures.percent_interval(of.low, of.high)})" for bot, of in own]
     for said, words in ((better, "better than every baseline"), (worse, "worse than cash")):
         if said:
             more = f", and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""

@@ -98,8 +98,10 @@ def graph_document(found: LabelledGraph) -> Document:
             {
                 **document(each.news, "published_at title url"),
                 "touches": [
-                    document(one, "event_id score")
-                    | {"jumped_on": None if one.jumped_on is None else _day(one.jumped_on)}
+                    {
+                        **document(one, "event_id score"),
+                        "jumped_on": None if one.jumped_on is None else _day(one.jumped_on),
+                    }
                     for one in each.touched
                 ],
             }

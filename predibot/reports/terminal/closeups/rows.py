@@ -172,12 +172,7 @@ def _scores(scored: ScoredBot, apart: str) -> Table:
         ("Brier of the price", figures.score(said.market_brier), _ends(found.get("market_brier")), said.n_market),
         ("skill over the price", signed(said.skill_vs_market), _ends(found.get("skill_vs_market")), said.n_market),
         ("log score", figures.score(said.log_score), _ends(found.get("log_score")), said.n),
-        (
-            "called rightly",
-            figures.percent(said.accuracy),
-            _ends(found.get("accuracy"), figures.percent_interval),
-            said.n,
-        ),
+        ("called rightly", figures.percent(said.accuracy), _percents(found.get("accuracy")), said.n),
         ("calibration error", figures.score(said.calibration_error), chance, said.n),
     ]
     if said.murphy is not None:
@@ -230,20 +225,12 @@ def _account(account: AccountHistory) -> Table:
     rows = [
         ("value", figures.usd(score.last_usd), figures.MISSING),
         ("cash", figures.usd(score.last_cash_usd), figures.MISSING),
-        (
-            "return",
-            figures.signed_percent(score.cumulative_return),
-            _ends(found.get("cumulative_return"), figures.percent_interval),
-        ),
+        ("return", figures.signed_percent(score.cumulative_return), _percents(found.get("cumulative_return"))),
     ]
     if equity is not None:
         rows += [
             ("Sharpe ratio, annual", figures.ratio(equity.sharpe), _ends(found.get("sharpe"))),
-            (
-                "deepest fall",
-                figures.percent(equity.max_drawdown),
-                _ends(found.get("max_drawdown"), figures.percent_interval),
-            ),
+            ("deepest fall", figures.percent(equity.max_drawdown), _percents(found.get("max_drawdown"))),
         ]
     rows += [
         ("turnover a decision", figures.percent(score.behaviour.turnover), figures.MISSING),
@@ -294,6 +281,10 @@ def _cohorts(cohorts: CohortsHistory) -> Table:
 
 def _ends(found: Estimate | None, write: Callable[[float | None, float | None], str] = figures.interval) -> str:
     return figures.MISSING if found is None else write(found.low, found.high)
+
+
+def _percents(found: Estimate | None) -> str:
+    return _ends(found, figures.percent_interval)
 
 
 def _usd_ends(point: RunningPoint) -> str:
