@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.worst_decisions import WorstDecision
+from predibot.plain_file import plain_text
 from predibot.reports import figures
 from predibot.reports.pictures.canvas import inline, render_figure, style
 from predibot.reports.pictures.draw import draw_picture
@@ -55,7 +55,7 @@ def tearsheet(history: BotHistory) -> str:
         f'<p class="small">Made by predibot from what its ledger held as of {figures.instant(history.as_of)}. '
         "A dash is a number that is missing, never zero.</p>",
     ]
-    page = files("predibot.reports").joinpath("tearsheet.html").read_text("utf-8")
+    page = plain_text(Path(__file__).with_name("tearsheet.html"))
     return Template(page).substitute(name=name, body="\n".join(body))
 
 

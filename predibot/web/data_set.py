@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from predibot.domain.untrusted_text import one_line
 from predibot.jobs.export import write_parquet
 from predibot.ledger.read.export import export_batches, export_columns
 from predibot.ledger.store import Store
-from predibot.plain_file import plain_bytes
+from predibot.plain_file import plain_bytes, plain_text
 from predibot.version import __version__
 from predibot.whole_file import whole_file
 
@@ -29,7 +28,7 @@ _OF_PEOPLE = ("comment", "window")
 """Kinds of subjects whose ids lead to people."""
 _KEY_BYTES = 32
 
-_HEAD, *_SECTIONS = re.split(r"^(?=## )", files("predibot.web").joinpath("data_set.md").read_text("utf-8"), flags=re.M)
+_HEAD, *_SECTIONS = re.split(r"^(?=## )", plain_text(Path(__file__).with_name("data_set.md")), flags=re.M)
 _TABLES = {each.partition("[")[2].partition(".")[0]: each for each in _SECTIONS}
 """By name of the file: its section of the card, which says what a row is and lists its columns."""
 FILE_NAMES = (*(f"{name}.parquet" for name in _TABLES), CARD)
