@@ -253,7 +253,7 @@ def _print_error(kind: str, message: str, code: int) -> None:
 
 
 def _misuse_message(error: Any) -> str:
-    said = str(error.format_message()).rstrip(".")
+    said = str(error.format_message()).rstrip(".").replace(": Value error, ", ": ")
     path = error.ctx.command_path if error.ctx is not None else "predibot"
     if path.partition(" ")[2] in _NUMBERED and re.fullmatch(r"-\d", getattr(error, "option_name", "")):
         said += "; numbers count from 1"

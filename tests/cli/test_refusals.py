@@ -64,6 +64,7 @@ DECIDED = [
     ("evaluate --sizing kely", 2, "no 'kely' for --sizing. Did you mean 'kelly'? There are: flat, kelly"),
     ("evaluate --sizing ,", 2, "',' has no name in it; write --sizing kelly,half_kelly"),
     ("evaluate --convention predibnch", 2, "no convention 'predibnch'. Did you mean 'predibench'? There are:"),
+    ("demo --game x", 2, "Invalid value for '--game': 'x' is not one of 'dollar_per_event'"),
     ("evaluate --resamples 99", 2, "Invalid value for '--resamples'"),
     ("evaluate --seed -1", 2, "Invalid value for '--seed'"),
     ("evaluate --ledger ''", 2, "it is empty"),
