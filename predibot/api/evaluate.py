@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from predibot.domain.clock import short_instant
 from predibot.jobs.caller import Caller
 from predibot.jobs.evaluate import evaluate as evaluate_part
-from predibot.jobs.open_venue import look_back_at
-from predibot.jobs.part_location import PartLocation, locate_each
+from predibot.jobs.open_venue import PartLocation, locate_each, look_back_at
 from predibot.jobs.worst_decisions import WorstDecision, worst_decisions
 from predibot.ledger.read.rows_for_python import LedgerRun, select_runs
 from predibot.ledger.store import Store

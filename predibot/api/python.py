@@ -27,7 +27,7 @@ from predibot.jobs.caller import Caller, wall_clock
 from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.part_location import find_recipe_name
+from predibot.jobs.open_venue import find_recipe_name
 from predibot.jobs.replay.replay import ReplayInstant, plan_replay
 from predibot.ledger.read.accounts.cohorts import LedgerCohort, select_cohorts
 from predibot.ledger.read.labels import LedgerItem, LedgerLabel, item_rows, label_rows, labelled_items

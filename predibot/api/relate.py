@@ -4,10 +4,9 @@ from datetime import datetime
 from pathlib import Path
 
 from predibot.config import Settings
-from predibot.jobs.open_venue import Clock, open_venue
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import Clock, locate, open_venue
 from predibot.jobs.relatedness.beliefs import LabelledBeliefs, beliefs_of_ledger, beliefs_of_venue
-from predibot.ledger.read.details.news import DatedNews, list_news
+from predibot.ledger.read.details.events import DatedNews, list_news
 from predibot.ledger.store import Store
 from predibot.scoring.records.part import EVERYTHING, Part
 

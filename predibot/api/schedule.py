@@ -28,11 +28,15 @@ from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.doctor import check_all
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.open_venue import check_instant, look_back_at, open_past
-from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installation, InstallKind, make_files
-from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled_recipe import MINUTE, ScheduledRecipe, play_slot_once, simulated_instant
-from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
+from predibot.jobs.schedule.scheduled_recipe import (
+    MINUTE,
+    ScheduledRecipe,
+    ServiceLock,
+    play_slot_once,
+    simulated_instant,
+)
+from predibot.jobs.schedule.service import LONGEST_WAIT, Child, OnSlot, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry

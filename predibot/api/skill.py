@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from predibot.jobs.caller import Caller
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import locate
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
 from predibot.jobs.score_files.score import FileRefused
 from predibot.jobs.score_files.table import InputTable
-from predibot.ledger.read.details.bot_kinship import PromptPair, names_of_pools, pairs_by_prompt
+from predibot.ledger.read.details.bots import PromptPair, names_of_pools, pairs_by_prompt
 from predibot.ledger.read.scoring_arrays import read_settlements, track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_rows

@@ -8,17 +8,15 @@ from predibot.contracts import ProgressListener
 from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.accounts.turn import track_accounts
-from predibot.jobs.open_venue import open_venue
-from predibot.jobs.part_location import locate_each
+from predibot.jobs.open_venue import locate_each, open_venue
 from predibot.jobs.published_roots import publish_voids
 from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import TrackReport
 from predibot.jobs.track import track as track_markets
 from predibot.ledger.read.rows_for_python import LedgerRun, select_runs
 from predibot.ledger.store import Store
-from predibot.ledger.write.ledger_receipts import add_ledger_receipt
+from predibot.ledger.write.ledger_receipts import add_ledger_receipt, list_runs_with_receipts
 from predibot.ledger.write.paces import SharedPaces
-from predibot.ledger.write.receipts import list_runs_with_receipts
 from predibot.ledger.write.runs import find_run
 from predibot.ledger.write.runs import void_run as take_out
 from predibot.scoring.records.part import Part

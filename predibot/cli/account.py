@@ -25,8 +25,7 @@ def account(
     json: options.Json = False,
 ) -> None:
     """Show positions, pending orders, what settled, the journal and every allocation."""
-    from predibot.jobs.accounts.rationales import bot_rationales
-    from predibot.jobs.accounts.statement import account_statements, read_conversation
+    from predibot.jobs.accounts.statement import account_statements, bot_rationales, read_conversation
     from predibot.plugins.venues import venue_or_defaults
     from predibot.reports import figures
     from predibot.reports.accounts.rationales import rationale_documents, rationale_tables

@@ -32,8 +32,8 @@ def init(
 ) -> int:
     """Write a commented recipe, which `predibot decide` uses from then on; a terminal is asked what is left out."""
     from predibot.errors import UsageError
+    from predibot.recipe.merged import starter_text
     from predibot.recipe.parse import parse_recipe
-    from predibot.recipe.starter import starter_text
     from predibot.recipe.text import RecipeText
 
     if path.suffix != ".toml":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from predibot.api.ledger_copies import CopyReport
-    from predibot.ledger.care.pruning import Pruning
+    from predibot.ledger.care.ledger_stats import Pruning
 
 
 GROUP = Commands(
@@ -147,7 +147,7 @@ def prune(
     json: options.Json = False,
 ) -> None:
     """Say which traces are that old, and with --yes remove them; nothing that a score rests on is touched."""
-    from predibot.ledger.care.pruning import prunable_traces, prune_traces
+    from predibot.ledger.care.ledger_stats import prunable_traces, prune_traces
     from predibot.reports.table import document
 
     age: timedelta = older_than
@@ -165,7 +165,7 @@ def prune(
 @GROUP.command("compact", cls=Command, help="remove what no row names, and give unused room back")
 def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Remove traces and pages that no row names, and rewrite the database without unused room."""
-    from predibot.ledger.care.pruning import compact as compact_ledger
+    from predibot.ledger.care.ledger_stats import compact as compact_ledger
 
     caller = output.caller()
     with caller.writing(ledger) as store:

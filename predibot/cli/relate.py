@@ -23,7 +23,7 @@ def relate(
 ) -> None:
     """Compare an event with all others by their jumps, tags and words; no venue is asked."""
     from predibot.api.relate import beliefs_in_archive, beliefs_in_ledger
-    from predibot.jobs.relatedness.neighbours import relations_of
+    from predibot.jobs.relatedness.graph import relations_of
     from predibot.related.filters import Filters
     from predibot.reports.terminal.closeups.related import print_relations, relations_document
     from predibot.scoring.records.part import Part

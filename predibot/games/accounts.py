@@ -1,15 +1,16 @@
-"""Accounts: how a journal is folded into one, and what it is worth at prices; pure."""
+"""Accounts: how a journal is folded into one, its worth, and the rows that follow from markets and issuers; pure."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Self
 
-from predibot.domain.account import Account, JournalRow, Position
+from predibot.domain.account import Account, JournalKind, JournalRow, Position
 from predibot.domain.decision import Fill
-from predibot.domain.price import Instrument, Price
+from predibot.domain.price import CorporateAction, CorporateActionKind, Instrument, Price
+from predibot.domain.resolution import Resolution, latest_known
 
 SETTLING = ("settlement", "refund")
 """The kinds of rows with which a resolution ends a position; a reversal undoes them."""
@@ -147,3 +148,84 @@ class Journal:
         for row in added:
             fold.add(row)
         return type(self)((*self.rows, *added), fold.account(), fold)
+
+
+Revisions = Sequence[tuple[int, Resolution]]
+
+
+def settle(journal: Journal, resolutions: Mapping[Instrument, Revisions], *, as_of: datetime) -> tuple[JournalRow, ...]:
+    """Return the journal rows, dated `as_of` and with the number of their revision, of resolutions known then and not
+    booked; later revisions are not seen.
+
+    If an instrument was paid by an older revision, that payment is reversed and the instrument is settled again. All
+    shares are settled, whenever they were bought. Unresolved instruments, also those with an unknown winner, give no
+    row. A resolution's `payout_yes` is the payout of a share of its instrument, on the NO side after
+    `Resolution.of_outcome(1)`. None pays back what the position cost.
+    """
+    positions, standing = journal.account.positions, _standing(journal.rows)
+    written: list[JournalRow] = []
+    for instrument in sorted(resolutions.keys() & (positions.keys() | standing.keys())):
+        current = _current(resolutions[instrument], as_of)
+        if current is None:
+            continue
+        revision, resolution = current
+        ended = standing.get(instrument, [])
+        is_as_paid = all(row.revision == revision for row in ended)
+        cause = f"resolution {revision}"
+        undone = [
+            JournalRow("reversal", as_of, -row.cash_usd, instrument, -row.shares, cause, revision)
+            for row in reversed(() if is_as_paid else ended)
+        ]
+        held = journal.with_rows(undone).account.position(instrument) if undone else positions.get(instrument)
+        written += undone
+        if held is not None:
+            # A voided market pays back the cost.
+            payout_usd = resolution.payout_yes
+            kind: JournalKind = "refund" if payout_usd is None else "settlement"
+            cash_usd = held.cost_usd if payout_usd is None else held.shares * payout_usd
+            written.append(JournalRow(kind, as_of, cash_usd, instrument, -held.shares, cause, revision))
+    return tuple(written)
+
+
+def _current(revisions: Revisions, as_of: datetime) -> tuple[int, Resolution] | None:
+    """Return the revision in force at an instant, with its number."""
+    known = latest_known([resolution for _, resolution in revisions], as_of)
+    return next(((number, resolution) for number, resolution in revisions if resolution is known), None)
+
+
+def _standing(journal: Sequence[JournalRow]) -> dict[Instrument, list[JournalRow]]:
+    """Return the settlements without a reversal, by instrument, in order."""
+    standing: dict[Instrument, list[JournalRow]] = {}
+    for row in journal:
+        if row.instrument is not None and row.kind in SETTLING:
+            standing.setdefault(row.instrument, []).append(row)
+        elif row.instrument is not None and row.kind == "reversal":
+            standing[row.instrument].pop()
+    return standing
+
+
+_ORDER: Sequence[CorporateActionKind] = ("dividend", "split", "delisting")
+"""The order of actions on one date: a dividend is paid on the shares bought before that date."""
+
+
+def corporate_rows(account: Account, actions: Mapping[Instrument, Sequence[CorporateAction]]) -> tuple[JournalRow, ...]:
+    """Return the journal rows of actions on an account's positions, by instrument; none may be in the journal yet.
+    Shares of a delisting without a stated payout stay, at their last close.
+    """
+    rows = []
+    for instrument in sorted(actions.keys() & account.positions.keys()):
+        shares = account.positions[instrument].shares
+        for each in sorted(actions[instrument], key=lambda one: (one.effective_at, _ORDER.index(one.kind))):
+            value, why = each.value, f"{each.kind} of {each.effective_at:%Y-%m-%d}"
+            if value is None or shares == 0.0:
+                continue
+            if each.kind == "dividend" and value:
+                rows.append(JournalRow("dividend", each.effective_at, shares * value, instrument, 0.0, why))
+            elif each.kind == "delisting":
+                rows.append(JournalRow("delisting", each.effective_at, shares * value, instrument, -shares, why))
+                shares = 0.0
+            elif each.kind == "split" and value != 1.0:
+                gained = shares * value - shares
+                rows.append(JournalRow("split", each.effective_at, 0.0, instrument, gained, why))
+                shares += gained
+    return tuple(rows)

@@ -31,8 +31,8 @@ from predibot.jobs.workers.pool import Pool, ThreadPool
 from predibot.ledger.url import without_password
 from predibot.ledger.write.claims import release_claims
 from predibot.ledger.write.decisions import StoredDecision, read_decisions
-from predibot.ledger.write.news import news_failures
-from predibot.ledger.write.receipts import Receipt
+from predibot.ledger.write.events import news_failures
+from predibot.ledger.write.ledger_receipts import Receipt
 from predibot.ledger.write.runs import BASE_URL, BotPlan, StoredRun, add_bots, count_late_by_run
 from predibot.net.deadline import call_within
 from predibot.recipe.recipe import BotSpec
@@ -201,7 +201,7 @@ def _pool(worker: Worker, request: RunRequest, opened: OpenVenue, processes: Pro
         load_loops(request.recipe)
         return ThreadPool(worker)
     # Imported here: it takes a moment, and threads do not need it.
-    from predibot.jobs.workers.process_worker import WorkerSpec
+    from predibot.jobs.workers.process_pool import WorkerSpec
 
     executor = processes.executor
     is_cluster = executor.kind == "dask"

@@ -16,8 +16,7 @@ from sqlalchemy import Row
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.domain.replicates import joined_bots, split_replicate
-from predibot.jobs.open_venue import Clock
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import Clock, locate
 from predibot.ledger.cache import cache_of
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.read.accounts.scoring import account_records

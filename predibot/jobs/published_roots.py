@@ -20,8 +20,13 @@ from predibot.jobs.receipts import VerifiedRun, run_of_key, verify_run
 from predibot.ledger.care.verification import LedgerVerification, verify_ledger
 from predibot.ledger.read.receipt_leaves import FORM, FORMS, leaves_of
 from predibot.ledger.store import Store
-from predibot.ledger.write.ledger_receipts import LedgerReceipt
-from predibot.ledger.write.receipts import Receipt, list_runs_with_receipts, read_receipts, root_of
+from predibot.ledger.write.ledger_receipts import (
+    LedgerReceipt,
+    Receipt,
+    list_runs_with_receipts,
+    read_receipts,
+    root_of,
+)
 from predibot.ledger.write.runs import runs
 from predibot.plain_file import plain_bytes
 from predibot.whole_file import whole_file

@@ -12,10 +12,11 @@ from predibot.ledger.merkle_tree import inclusion_path
 from predibot.ledger.read.receipt_leaves import FORM, FORMS, field_names, leaves_of, leaves_with_content
 from predibot.ledger.schema.packed_receipts import CHECK_DIGITS, Leaf
 from predibot.ledger.store import Store
-from predibot.ledger.write.ledger_receipts import add_ledger_receipt, is_behind
-from predibot.ledger.write.receipts import (
+from predibot.ledger.write.ledger_receipts import (
     Receipt,
+    add_ledger_receipt,
     add_receipt,
+    is_behind,
     list_runs_with_receipts,
     lock_run,
     read_receipts,

@@ -16,7 +16,7 @@ from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, latest_known
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError, VenueError
-from predibot.jobs.deciding.accounts.closes import late_actions
+from predibot.jobs.deciding.accounts.advance import late_actions
 from predibot.jobs.deciding.venue_board import FEW_EVENTS
 from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, read_histories, shorten_failures
 from predibot.ledger.store import Store

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from predibot.domain.trace import GivenUpStep, ModelFailedStep, Step, cost_of_steps
 from predibot.errors import ArtefactPruned, UsageError, describe_error
-from predibot.jobs.deciding.sources import sources_of
+from predibot.jobs.deciding.activity import sources_of
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.accounts.invariants import check_orders, checks_of_accounts

@@ -14,7 +14,7 @@ from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import locate
 from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 from predibot.jobs.relatedness.graph import LabelledGraph, find_graph
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines

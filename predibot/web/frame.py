@@ -5,7 +5,7 @@ from datetime import timedelta
 from sqlalchemy import Connection, select
 
 from predibot.ledger.read.accounts.statement import names_of_accounts
-from predibot.ledger.read.details.news import count_shown
+from predibot.ledger.read.details.events import count_shown
 from predibot.ledger.schema.tables import CohortRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.slots import read_schedules

@@ -18,7 +18,7 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
 from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
-from predibot.ledger.read.details.news import count_shown, list_shown_markets
+from predibot.ledger.read.details.events import count_shown, list_shown_markets
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import LedgerDecision, select_decisions, select_events
 from predibot.ledger.store import Store

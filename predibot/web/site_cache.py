@@ -7,16 +7,14 @@ from typing import Any, Concatenate, TypeVar, cast
 
 from sqlalchemy import Connection
 
-from predibot.jobs.histories.bot import bot_history
-from predibot.jobs.histories.gains import gains_of_bot
+from predibot.jobs.histories.bot import bot_history, gains_of_bot
 from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.jobs.histories.pair import shared_questions
 from predibot.jobs.histories.snapshot import PartSnapshot, take_snapshot
-from predibot.ledger.read.decision_lists import ListedDecision, list_decisions
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
-from predibot.ledger.read.details.events import revisions_of
-from predibot.ledger.read.details.news import news_of_events
+from predibot.ledger.read.details.events import news_of_events, revisions_of
 from predibot.ledger.read.event_facts import events_of_ids
+from predibot.ledger.read.event_lists import ListedDecision, list_decisions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text
 
 from predibot.jobs.receipts import make_receipt, verify_runs
 from predibot.ledger.store import Store
-from predibot.ledger.write.receipts import receipts
+from predibot.ledger.write.ledger_receipts import receipts
 from tests.acceptance.conftest import said_here
 from tests.jobs.tiny import clock
 

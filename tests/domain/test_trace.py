@@ -27,7 +27,7 @@ from predibot.domain.trace import (
     sum_estimates_usd,
 )
 from predibot.jobs.read_traces import DecisionTrace
-from predibot.jobs.replay.recordings import Record
+from predibot.jobs.replay.rerun import Record
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.plugins.strategies import StrategySpec

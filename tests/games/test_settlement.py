@@ -8,8 +8,7 @@ import pytest
 from predibot.domain.account import JournalRow
 from predibot.domain.price import Instrument
 from predibot.domain.resolution import Resolution
-from predibot.games.accounts import Journal, account_of
-from predibot.games.settlement import settle
+from predibot.games.accounts import Journal, account_of, settle
 from tests.games.holdings import AT, bought, deposit, outcome, resolved
 
 YES, NO, OTHER = (outcome(name) for name in ("yes", "no", "other"))

@@ -6,7 +6,7 @@ import pytest
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import Evaluation, evaluate
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import locate
 from predibot.ledger.read.decision_traces import find_decisions
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.row_filter import RowFilter

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import locate
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT

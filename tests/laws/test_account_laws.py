@@ -21,10 +21,9 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.decision import Order
 from predibot.domain.price import FeeSchedule, Instrument, Level, Price
 from predibot.domain.resolution import Resolution
-from predibot.games.accounts import Journal, account_of, accounts_of
+from predibot.games.accounts import Journal, account_of, accounts_of, settle
 from predibot.games.fills import FILL_NAMES, FillModel
 from predibot.games.rebalance import rebalance
-from predibot.games.settlement import settle
 from tests.games.holdings import AT, outcome, surplus_usd, worth_usd
 
 SIDES = ("YES", "NO")

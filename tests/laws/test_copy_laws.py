@@ -24,8 +24,7 @@ from predibot.ledger.read.export import TABLES, export_rows, export_table
 from predibot.ledger.schema.natural_keys import REFERS_TO, make_named_table
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import DecisionResult
-from predibot.ledger.write.events import catalogue
-from predibot.ledger.write.news import add_news
+from predibot.ledger.write.events import add_news, catalogue
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
 from predibot.ledger.write.runs import void_run
 from tests.acceptance.conftest import done_here

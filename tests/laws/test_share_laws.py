@@ -11,8 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.price import CorporateAction, CorporateActionKind, Instrument, Price
-from predibot.games.accounts import account_of, value_usd
-from predibot.games.corporate_actions import corporate_rows
+from predibot.games.accounts import account_of, corporate_rows, value_usd
 from predibot.games.fills import FillModel
 from predibot.games.rebalance import rebalance
 

@@ -17,8 +17,7 @@ from predibot.ledger.export_rows import ExportRow, RowError
 from predibot.ledger.read.export import TABLES, export_rows
 from predibot.ledger.restore import Restorer
 from predibot.ledger.store import Store
-from predibot.ledger.write.events import instruments
-from predibot.ledger.write.news import add_news
+from predibot.ledger.write.events import add_news, instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import (

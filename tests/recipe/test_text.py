@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import RecipeError
+from predibot.recipe.merged import starter_text
 from predibot.recipe.parse import load_recipe
-from predibot.recipe.starter import starter_text
 from predibot.recipe.text import find_recipe, packaged_recipe_names
 
 BOT = '[[bots]]\nstrategy = "favourite"\n'

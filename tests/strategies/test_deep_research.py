@@ -16,7 +16,7 @@ from predibot.domain.chat import ChatReply
 from predibot.domain.decision import Abstention, Decision
 from predibot.domain.trace import StoredTrace, cost_of_steps
 from predibot.errors import BudgetSpent, NoAnswer, PluginError
-from predibot.jobs.replay.recordings import Record
+from predibot.jobs.replay.rerun import Record
 from predibot.ledger.files.traces import Trace
 from predibot.plugins.strategies import load_strategy, spec_of
 from predibot.recipe.recipe import BotSpec

@@ -10,10 +10,9 @@ import pytest
 from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import Source
 from predibot.domain.price import PricePoint
-from predibot.ledger.read.details.news import count_shown, list_shown, list_shown_markets
+from predibot.ledger.read.details.events import count_shown, list_shown, list_shown_markets
 from predibot.ledger.store import Store
-from predibot.ledger.write.events import catalogue
-from predibot.ledger.write.news import add_news
+from predibot.ledger.write.events import add_news, catalogue
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from predibot.ledger.write.runs import void_run
 from predibot.web.rendering import outside

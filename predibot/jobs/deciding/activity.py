@@ -1,10 +1,12 @@
-"""Activity: what each bot is doing at this moment, for those who watch."""
+"""What steps of a trace tell: what a bot does at this moment, for those who watch, and what it looked up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
-from predibot.domain.decision import Status
+from predibot.domain.clock import parse_instant
+from predibot.domain.decision import Source, Status
 from predibot.domain.trace import ModelFailedStep, ModelStep, PageVisitedStep, SearchStep, Step, ToolPaidStep, ToolStep
 
 State = Literal["running", "skipped"] | Status
@@ -58,3 +60,39 @@ def activity_of_step(bot: str, event_id: str, number: int, step: Step) -> Activi
         case ToolStep():
             text = f"called {step.name}"
     return Activity(bot, event_id, "running", number, text[:200], cost)
+
+
+SANDBOX_HOST = "http://sandbox.invalid"
+
+
+def sources_of(steps: Iterable[Step], *, loopback: str | None = None) -> tuple[Source, ...]:
+    """Return the searches and pages of a trace, each page once, in order; `loopback` is stored as `SANDBOX_HOST`."""
+    found: dict[tuple[str, str], Source] = {}
+    for step in steps:
+        if isinstance(step, SearchStep):
+            source = Source("search", step.query, results=len(step.results))
+        elif isinstance(step, PageVisitedStep):
+            source = Source(
+                "page",
+                replace_loopback(step.url, loopback),
+                final_url=replace_loopback(step.final_url, loopback),
+                sha256=step.sha256,
+                title=step.title or "",
+                published_at=_parse_or_none(step.published),
+            )
+        else:
+            continue
+        found.setdefault((source.kind, source.text), source)
+    return tuple(found.values())
+
+
+def replace_loopback(text: str, loopback: str | None) -> str:
+    """Return a text with `SANDBOX_HOST` in place of a sandbox's address."""
+    return text.replace(loopback, SANDBOX_HOST) if loopback else text
+
+
+def _parse_or_none(text: str | None) -> datetime | None:
+    try:
+        return parse_instant(text) if text else None
+    except ValueError:
+        return None

@@ -49,9 +49,8 @@ from predibot.errors import (
 )
 from predibot.games.normalisation import normalise_exclusive
 from predibot.jobs.deciding.accounts.turn import AccountTurn, take_turn
-from predibot.jobs.deciding.activity import activity_of_step
+from predibot.jobs.deciding.activity import activity_of_step, replace_loopback, sources_of
 from predibot.jobs.deciding.opened_models import DeclaredModels
-from predibot.jobs.deciding.sources import replace_loopback, sources_of
 from predibot.jobs.deciding.venue_board import quotes_of
 from predibot.jobs.deciding.worker import (
     DecideJob,

@@ -22,12 +22,11 @@ from predibot.errors import BudgetSpent, ModelUnavailable, PluginError
 from predibot.games.fills import FillModel
 from predibot.jobs.deciding.activity import StepListener, Watch, ignore_progress
 from predibot.jobs.deciding.venue_board import VenueBoard
-from predibot.ledger.read.details.settled_forecasts import settled_forecasts_of_bot
+from predibot.ledger.read.details.bots import settled_forecasts_of_bot
 from predibot.ledger.read.labels import decisions_on, last_decided_at, undecided_on
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant, Retry, renew_claims
-from predibot.ledger.write.events import Catalogue, catalogue
-from predibot.ledger.write.news import add_news, read_news
+from predibot.ledger.write.events import Catalogue, add_news, catalogue, read_news
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.spending import Holder, renew_reservations

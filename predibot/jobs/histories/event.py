@@ -10,8 +10,7 @@ from sqlalchemy import Row
 
 from predibot.domain.spelling import nearest
 from predibot.errors import UsageError
-from predibot.jobs.open_venue import Clock
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import Clock, locate
 from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (

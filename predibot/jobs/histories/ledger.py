@@ -11,10 +11,9 @@ from sqlalchemy import Connection
 from predibot.jobs.histories.bot import AccountHistory, CohortsHistory, account_histories, cohort_histories
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.histories.snapshot import PartSnapshot, Running, rankings_of, take_snapshot
-from predibot.jobs.open_venue import Clock
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import Clock, locate
 from predibot.ledger.read.details.decisions import market_of
-from predibot.ledger.read.details.news import list_shown
+from predibot.ledger.read.details.events import list_shown
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.market_weights import MarketWeights, market_weights

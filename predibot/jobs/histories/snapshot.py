@@ -9,8 +9,7 @@ import numpy as np
 from sqlalchemy import Row
 
 from predibot.jobs.evaluate import evaluate
-from predibot.jobs.open_venue import Clock
-from predibot.jobs.part_location import PartLocation, locate
+from predibot.jobs.open_venue import Clock, PartLocation, locate
 from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.scoring_arrays import track_record

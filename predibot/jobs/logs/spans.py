@@ -6,9 +6,10 @@ these stay in the trace.
 Source: OpenTelemetry semantic conventions for generative AI, version 1.38.0 (`CONVENTIONS`).
 """
 
+import hashlib
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
@@ -18,27 +19,8 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 from sqlalchemy import Row
 
-from predibot.domain.secret_values import SecretValues
-from predibot.environment import otlp_headers, secrets_present
-from predibot.errors import PredibotError, UsageError, describe_error
-from predibot.jobs.daemon_threads import DaemonThreadExecutor
-from predibot.jobs.read_traces import find_decision
-from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_traces import list_decision_times
-from predibot.ledger.store import Store
-from predibot.net.deadline import call_within
-from predibot.net.json_client import open_client
-from predibot.version import __version__
-
-if TYPE_CHECKING:
-    from opentelemetry.proto.common.v1.common_pb2 import KeyValue
-    from opentelemetry.proto.trace.v1 import trace_pb2
-import hashlib
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Literal
-
 from predibot.domain.clock import EPOCH
+from predibot.domain.secret_values import SecretValues
 from predibot.domain.trace import (
     AbstainedStep,
     CodeStep,
@@ -62,6 +44,22 @@ from predibot.domain.trace import (
     seconds_of,
 )
 from predibot.domain.untrusted_text import one_line, shorten
+from predibot.environment import otlp_headers, secrets_present
+from predibot.errors import PredibotError, UsageError, describe_error
+from predibot.jobs.daemon_threads import DaemonThreadExecutor
+from predibot.jobs.read_traces import find_decision
+from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.decision_traces import list_decision_times
+from predibot.ledger.store import Store
+from predibot.net.deadline import call_within
+from predibot.net.json_client import open_client
+from predibot.version import __version__
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+    from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+_log = logging.getLogger(__name__)
 
 CONVENTIONS = "https://opentelemetry.io/schemas/1.38.0"
 Value = str | int | float | tuple[str, ...]
@@ -80,35 +78,40 @@ _MAX_CHARACTERS = 500
 """The longest text in a span."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Something that took a while."""
-
-    name: str
-    trace_id: bytes
-    span_id: bytes
-    parent_id: bytes
-    """Empty at the root."""
-    begins_ns: int
-    """Since 1970."""
-    ends_ns: int
-    kind: Literal["internal", "client"]
-    attributes: Mapping[str, Value] = field(default_factory=dict)
-    error: str = ""
-    """Empty where nothing went wrong."""
-
-
-def spans_of(decision: Row[Any], trace: StoredTrace, secrets: SecretValues) -> tuple[Span, ...]:
-    """Return the span of a decision and, inside it, one for each step of its trace.
+def spans_of(decision: Row[Any], trace: StoredTrace, secrets: SecretValues) -> "Iterator[Span]":
+    """Yield the span of a decision and, inside it, one for each step of its trace.
 
     A trace has the length of a step but not its beginning, so steps are laid end to end from the decision's beginning.
-    Ids follow from the decision, so a span that is sent again is not another one.
+    Ids follow from the decision, so a span that is sent again is not another one. Texts are short single lines without
+    secrets. Raises `UsageError` if opentelemetry-proto is not installed.
     """
+    # Imported here: an optional dependency that only this needs.
+    try:
+        from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+    except ImportError:
+        raise UsageError(_NEEDS_EXTRA) from None
+
+    def text(value: str) -> str:
+        return shorten(one_line(secrets.mask(value)), _MAX_CHARACTERS)
+
+    def span(number: int, begins_ns: int, ends_ns: int, name: str, about: Mapping[str, Value], error: str) -> Span:
+        return Span(
+            trace_id=trace_id,
+            span_id=_span_id(trace_id, number),
+            parent_span_id=_span_id(trace_id, 0) if number else b"",
+            name=text(name),
+            kind=Span.SPAN_KIND_CLIENT if about.get("gen_ai.operation.name") == "chat" else Span.SPAN_KIND_INTERNAL,
+            start_time_unix_nano=begins_ns,
+            end_time_unix_nano=ends_ns,
+            attributes=_key_values(about, text),
+            status=Status(code=Status.STATUS_CODE_ERROR, message=text(error)) if error else None,
+        )
+
     named = f"{decision.run}\n{decision.created_at.isoformat()}\n{decision.bot}\n{decision.subject_id}"
     trace_id = hashlib.sha256(f"{named}\n{decision.trace_sha256}".encode()).digest()[:16]
-    root_id = _span_id(trace_id, 0)
-    begins_ns, ends_ns = _nanoseconds(decision.began_at), _nanoseconds(decision.ended_at)
+    at_ns, ends_ns = _nanoseconds(decision.began_at), _nanoseconds(decision.ended_at)
     models = [step.asked.model_name for step in trace.steps if isinstance(step, ModelStep | ModelFailedStep)]
+    failed = decision.message or decision.status if decision.status == "failed" else ""
     about: dict[str, Value] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": decision.bot,
@@ -120,67 +123,61 @@ def spans_of(decision: Row[Any], trace: StoredTrace, secrets: SecretValues) -> t
         "predibot.status": decision.status,
         "predibot.trace_sha256": decision.trace_sha256,
         **_attribute("predibot.cost_usd", decision.cost_usd),
+        **({"error.type": "failed"} if failed else {}),
     }
-    failed = decision.message or decision.status if decision.status == "failed" else ""
-    if failed:
-        about["error.type"] = "failed"
-    name = f"invoke_agent {decision.bot}"
-    found = [Span(name, trace_id, root_id, b"", begins_ns, max(begins_ns, ends_ns), "internal", about, failed)]
-    at_ns = begins_ns
+    yield span(0, at_ns, max(at_ns, ends_ns), f"invoke_agent {decision.bot}", about, failed)
     for number, step in enumerate(trace.steps, start=1):
         until_ns = at_ns + int((seconds_of(step) or 0.0) * _SECOND_NS)
-        empty = Span("", trace_id, _span_id(trace_id, number), root_id, at_ns, until_ns, "internal")
-        found.append(_step_span(step, number, empty))
+        name, more, error = _describe_step(step)
+        yield span(
+            number, at_ns, until_ns, name, {"predibot.step": number, "predibot.step.kind": step.kind, **more}, error
+        )
         at_ns = until_ns
-    return tuple(_clean(span, secrets) for span in found)
 
 
-def _step_span(step: Step, number: int, span: Span) -> Span:
-    more: dict[str, Value] = {"predibot.step": number, "predibot.step.kind": step.kind}
-    if isinstance(step, ModelStep | ModelFailedStep | ModelNotAskedStep):
-        more |= {
-            "gen_ai.operation.name": "chat",
-            **_model_attributes(step.asked.model_name),
-            **dict(_request_attributes(step.asked)),
-        }
-        name = f"chat {more['gen_ai.request.model']}"
-        if isinstance(step, ModelStep):
-            return replace(span, name=name, kind="client", attributes=more | dict(_reply_attributes(step)))
-        kind = step.error if isinstance(step, ModelFailedStep) else "BudgetSpent"
-        return replace(span, name=name, kind="client", attributes={**more, "error.type": kind}, error=step.message)
-    if isinstance(step, ToolStep):
-        more |= {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": step.name,
-            "gen_ai.tool.type": "function",
-            "predibot.outcome": step.outcome,
-        }
-        failed = step.outcome == "error"
-        if failed:
-            more["error.type"] = "tool_error"
-        return replace(span, name=f"execute_tool {step.name}", attributes=more, error="an error" if failed else "")
-    attributes, error = _step_attributes(step)
-    return replace(span, name=step.kind, attributes=more | attributes, error=error)
-
-
-def _step_attributes(step: Step) -> tuple[dict[str, Value], str]:
-    """Return the attributes and the error of a step that is neither a model's nor a tool's."""
-    if isinstance(step, SearchStep):
-        return {"predibot.results": len(step.results), **_attribute("predibot.cost_usd", step.cost_usd)}, ""
-    if isinstance(step, PageVisitedStep):
-        return {"url.full": step.final_url, "predibot.page_sha256": step.sha256}, ""
-    if isinstance(step, PageRefusedStep):
-        return {"url.full": step.url, "error.type": step.error}, step.error
-    if isinstance(step, ToolOpenedStep | ToolPaidStep):
-        paid = {"predibot.cost_usd": step.cost_usd} if isinstance(step, ToolPaidStep) else {}
-        return {"gen_ai.tool.name": step.name, **paid}, ""
-    if isinstance(step, GivenUpStep):
-        return {"error.type": "given_up"}, "nobody waited any longer"
-    if isinstance(step, RefusedTurnStep | GaveUpStep):
-        return {"error.type": step.kind}, step.kind
-    if isinstance(step, AbstainedStep | CodeStep | OwnStep | SampleStep):
-        return {}, ""
-    return {"error.type": "unreadable"}, "the trace holds no step here"
+def _describe_step(step: Step) -> tuple[str, dict[str, Value], str]:
+    """Return name, attributes and error of a step's span."""
+    more: dict[str, Value]
+    match step:
+        case ModelStep() | ModelFailedStep() | ModelNotAskedStep():
+            more = {"gen_ai.operation.name": "chat", **_model_attributes(step.asked.model_name)}
+            name = f"chat {more['gen_ai.request.model']}"
+            more |= _request_attributes(step.asked)
+            if isinstance(step, ModelStep):
+                return name, more | dict(_reply_attributes(step)), ""
+            kind = step.error if isinstance(step, ModelFailedStep) else "BudgetSpent"
+            return name, {**more, "error.type": kind}, step.message
+        case ToolStep():
+            more = {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": step.name,
+                "gen_ai.tool.type": "function",
+                "predibot.outcome": step.outcome,
+            }
+            failed = step.outcome == "error"
+            return (
+                f"execute_tool {step.name}",
+                more | ({"error.type": "tool_error"} if failed else {}),
+                "an error" * failed,
+            )
+        case SearchStep():
+            more = {"predibot.results": len(step.results), **_attribute("predibot.cost_usd", step.cost_usd)}
+            return step.kind, more, ""
+        case PageVisitedStep():
+            return step.kind, {"url.full": step.final_url, "predibot.page_sha256": step.sha256}, ""
+        case PageRefusedStep():
+            return step.kind, {"url.full": step.url, "error.type": step.error}, step.error
+        case ToolPaidStep():
+            return step.kind, {"gen_ai.tool.name": step.name, "predibot.cost_usd": step.cost_usd}, ""
+        case ToolOpenedStep():
+            return step.kind, {"gen_ai.tool.name": step.name}, ""
+        case GivenUpStep():
+            return step.kind, {"error.type": "given_up"}, "nobody waited any longer"
+        case RefusedTurnStep() | GaveUpStep():
+            return step.kind, {"error.type": step.kind}, step.kind
+        case AbstainedStep() | CodeStep() | OwnStep() | SampleStep():
+            return step.kind, {}, ""
+    return step.kind, {"error.type": "unreadable"}, "the trace holds no step here"
 
 
 def _model_attributes(name: str) -> dict[str, Value]:
@@ -214,21 +211,6 @@ def _attribute(name: str, value: float | None) -> dict[str, Value]:
     return {} if value is None else {name: value}
 
 
-def _clean(span: Span, secrets: SecretValues) -> Span:
-    """Return a span whose texts are short single lines without secrets."""
-
-    def clean(value: Value) -> Value:
-        if isinstance(value, tuple):
-            return tuple(map(text, value))
-        return text(value) if isinstance(value, str) else value
-
-    def text(value: str) -> str:
-        return shorten(one_line(secrets.mask(value)), _MAX_CHARACTERS)
-
-    attributes = {name: clean(value) for name, value in span.attributes.items()}
-    return replace(span, name=text(span.name), attributes=attributes, error=text(span.error))
-
-
 def _span_id(trace_id: bytes, number: int) -> bytes:
     return hashlib.sha256(trace_id + number.to_bytes(4, "big")).digest()[:8]
 
@@ -237,8 +219,6 @@ def _nanoseconds(instant: datetime) -> int:
     since = instant - EPOCH
     return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
 
-
-_log = logging.getLogger(__name__)
 
 SECONDS = 5.0
 """Limit for one request, and for all outstanding ones at the end of a command."""
@@ -266,10 +246,10 @@ def send_traces(store: Store, decisions: Collection[Row[Any]], endpoint: str) ->
     secrets, found, missing = SecretValues(secrets_present()), [], []
     for decision in decisions:
         try:
-            found.append(spans_of(decision, Traces(store).read(decision.trace_sha256), secrets))
+            found.append((decision, Traces(store).read(decision.trace_sha256)))
         except UsageError as error:
             missing.append(str(error))
-    spans = [span for of_one in found for span in of_one]
+    spans = [span for decision, trace in found for span in spans_of(decision, trace, secrets)]
     with open_client(headers=otlp_headers()) as client:
         for first in range(0, len(spans), _SPANS_AT_ONCE):
             _post(client, endpoint, spans[first : first + _SPANS_AT_ONCE], secrets)
@@ -343,7 +323,7 @@ class Spans:
             _log.warning("spans are sent no more by this command: %s", why)
 
 
-def _post(client: httpx.Client, endpoint: str, spans: Sequence[Span], secrets: SecretValues) -> None:
+def _post(client: httpx.Client, endpoint: str, spans: "Sequence[Span]", secrets: SecretValues) -> None:
     url = httpx.URL(endpoint)
     url = url.copy_with(path=_PATH) if url.path in ("", "/") else url
     place = f"the collector at {url.host}:{url.port or (443 if url.scheme == 'https' else 80)}"
@@ -358,53 +338,28 @@ def _post(client: httpx.Client, endpoint: str, spans: Sequence[Span], secrets: S
         raise UsageError(f"{place} answered {response.status_code}. Look at its address, and at its key")
 
 
-def _request(spans: Sequence[Span]) -> Any:
-    # Imported here: an optional dependency that only this needs.
-    try:
-        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-        from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
-        from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-        from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
-    except ImportError:
-        raise UsageError(_NEEDS_EXTRA) from None
-    service: dict[str, Value] = {"service.name": "predibot", "service.version": __version__}
-    scope = ScopeSpans(
-        scope=InstrumentationScope(name="predibot", version=__version__),
-        spans=[_otlp_span(span) for span in spans],
-        schema_url=CONVENTIONS,
-    )
-    resource = Resource(attributes=_key_values(service))
+def _request(spans: "Sequence[Span]") -> Any:
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+    from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
+    from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+    from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
+
+    scope = InstrumentationScope(name="predibot", version=__version__)
+    resource = Resource(attributes=_key_values({"service.name": "predibot", "service.version": __version__}))
+    scopes = [ScopeSpans(scope=scope, spans=spans, schema_url=CONVENTIONS)]
     return ExportTraceServiceRequest(
-        resource_spans=[ResourceSpans(resource=resource, scope_spans=[scope], schema_url=CONVENTIONS)]
+        resource_spans=[ResourceSpans(resource=resource, scope_spans=scopes, schema_url=CONVENTIONS)]
     )
 
 
-def _otlp_span(span: Span) -> "trace_pb2.Span":
-    from opentelemetry.proto.trace.v1 import trace_pb2
-
-    kinds = {"internal": trace_pb2.Span.SPAN_KIND_INTERNAL, "client": trace_pb2.Span.SPAN_KIND_CLIENT}
-    error = trace_pb2.Status(code=trace_pb2.Status.STATUS_CODE_ERROR, message=span.error) if span.error else None
-    return trace_pb2.Span(
-        trace_id=span.trace_id,
-        span_id=span.span_id,
-        parent_span_id=span.parent_id,
-        name=span.name,
-        kind=kinds[span.kind],
-        start_time_unix_nano=span.begins_ns,
-        end_time_unix_nano=span.ends_ns,
-        attributes=_key_values(span.attributes),
-        status=error,
-    )
-
-
-def _key_values(attributes: Mapping[str, Value]) -> "list[KeyValue]":
+def _key_values(attributes: Mapping[str, Value], clean: Callable[[str], str] = str) -> "list[KeyValue]":
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
 
     def any_value(value: Value) -> AnyValue:
         if isinstance(value, tuple):
             return AnyValue(array_value=ArrayValue(values=[any_value(each) for each in value]))
         if isinstance(value, str):
-            return AnyValue(string_value=value)
+            return AnyValue(string_value=clean(value))
         return AnyValue(int_value=value) if isinstance(value, int) else AnyValue(double_value=value)
 
     return [KeyValue(key=name, value=any_value(value)) for name, value in attributes.items()]

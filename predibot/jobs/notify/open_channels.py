@@ -7,11 +7,7 @@ from datetime import datetime
 from predibot.config import NotifySettings
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import environment_of_command, read_secret, secrets_present
-from predibot.jobs.notify.channels.apprise_library import Apprise
-from predibot.jobs.notify.channels.channel import Channel
-from predibot.jobs.notify.channels.command import ProgramCall
-from predibot.jobs.notify.channels.mail import Mail
-from predibot.jobs.notify.channels.webhook import Ping, Webhook
+from predibot.jobs.notify.channels import Apprise, Channel, Mail, Ping, ProgramCall, Webhook
 from predibot.jobs.notify.teller import Teller
 
 Clock = Callable[[], datetime]

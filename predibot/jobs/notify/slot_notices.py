@@ -4,7 +4,7 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -48,38 +48,36 @@ Highlights = tuple[Sequence[str], Sequence[str]]
 """Verdicts on the bots, in sentences, and the first lines of the leaderboard."""
 
 
+@dataclass
 class SlotNotices:
     """Sends notices of slots, recipes, limits and days; its own errors are logged and fail no slot."""
 
-    def __init__(
-        self,
-        teller: Teller,
-        *,
-        store: Store,
-        settings: NotifySettings,
-        clock: Callable[[], datetime],
-        shown: Callable[[Evaluation, int], Highlights],
-    ) -> None:
-        """Mark as known what an earlier process told; `shown` summarises an evaluation in at most so many lines."""
-        self._teller, self._store, self._settings = teller, store, settings
-        self._clock, self._shown = clock, shown
-        self._ended: deque[SlotRow] = deque(maxlen=MAX_UNTOLD)
-        self._last_error = ""
-        self._evaluated_at: dict[str, datetime | None] = {}
+    teller: Teller
+    store: Store
+    settings: NotifySettings
+    clock: Callable[[], datetime]
+    shown: Callable[[Evaluation, int], Highlights]
+    """Summarises an evaluation in at most so many lines."""
+    _ended: deque[SlotRow] = field(default_factory=lambda: deque(maxlen=MAX_UNTOLD))
+    _last_error: str = ""
+    _evaluated_at: dict[str, datetime | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Mark as known what an earlier process told."""
         with self._log_errors():
-            for schedule in store.run_read(read_schedules):
+            for schedule in self.store.run_read(read_schedules):
                 self._evaluated_at[schedule.recipe] = schedule.evaluated_at
-                rows = store.run_read(partial(read_slots, recipe=schedule.recipe))
-                teller.mark_as_told(notice_of_recipe(schedule.recipe, is_good=not schedule.problem))
+                rows = self.store.run_read(partial(read_slots, recipe=schedule.recipe))
+                self.teller.mark_as_told(notice_of_recipe(schedule.recipe, is_good=not schedule.problem))
                 if played := [row for row in rows if _was_played(row)]:
-                    teller.mark_as_told(*self._notices_of(played[-1]))
+                    self.teller.mark_as_told(*self._notices_of(played[-1]))
 
     def on_slot(self, row: SlotRow) -> None:
         """Ping the watchdog after a slot that was played; its notices are sent at the next look."""
         self._ended.append(row)
         if _was_played(row):
             with self._log_errors():
-                self._teller.report_slot_end(is_good=row.status == "done")
+                self.teller.report_slot_end(is_good=row.status == "done")
 
     def look(self) -> None:
         """Send notices of the slots that ended since the last look, and those that could not be sent before."""
@@ -88,10 +86,10 @@ class SlotNotices:
             notices = tuple(self._notices())
             self._ended.clear()
             self._last_error = ""
-            self._teller.tell(*notices)
+            self.teller.tell(*notices)
 
     def _notices(self) -> Iterator[Notice]:
-        schedules = {each.recipe: each for each in self._store.run_read(read_schedules)}
+        schedules = {each.recipe: each for each in self.store.run_read(read_schedules)}
         missed: dict[str, list[datetime]] = {}
         for row in self._ended:
             schedule = schedules.get(row.recipe)
@@ -110,7 +108,7 @@ class SlotNotices:
 
     def _notices_of(self, row: SlotRow) -> Iterator[Notice]:
         run, is_good = self._run_of(row), row.status == "done"
-        decisions = () if run is None else self._store.run_read(partial(read_decisions, run_id=run.id))
+        decisions = () if run is None else self.store.run_read(partial(read_decisions, run_id=run.id))
         yield notice_of_slot(
             row.recipe,
             row.slot_at,
@@ -129,35 +127,35 @@ class SlotNotices:
             yield from self._budgets(run)
 
     def _run_of(self, row: SlotRow) -> StoredRun | None:
-        return None if row.run_key is None else self._store.run_read(partial(find_run, key=row.run_key))
+        return None if row.run_key is None else self.store.run_read(partial(find_run, key=row.run_key))
 
     def _budgets(self, run: StoredRun) -> Iterator[Notice]:
         """Yield a notice of each limit of a run that is nearly reached."""
         recipe = Recipe.from_json(run.recipe_json)
-        for level, key, words in _accounts(run.key, recipe, self._clock()):
+        for level, key, words in _accounts(run.key, recipe, self.clock()):
             limits = recipe.limits.get(level, Limits())
             if limits == Limits():
                 continue
-            spent = LedgerAccount(self._store, key, level, limits).spent()
+            spent = LedgerAccount(self.store, key, level, limits).spent()
             for each in fields(limits):
                 limit, amount = getattr(limits, each.name), getattr(spent, each.name)
-                if limit is not None and amount >= self._settings.budget_share * limit > 0:
+                if limit is not None and amount >= self.settings.budget_share * limit > 0:
                     yield notice_of_budget(recipe.name, words, each.name, spent=amount, limit=limit)
 
     def _summary(self, recipe: str) -> Notice:
-        now = self._clock()
+        now = self.clock()
         since = now - _DAY
-        rows = self._store.run_read(partial(read_slots, recipe=recipe, since=since))
+        rows = self.store.run_read(partial(read_slots, recipe=recipe, since=since))
         decisions = [
             each
             for run in filter(None, map(self._run_of, rows))
-            for each in self._store.run_read(partial(read_decisions, run_id=run.id))
+            for each in self.store.run_read(partial(read_decisions, run_id=run.id))
         ]
         shown: Highlights = ((), ())
-        if self._settings.leaderboard_lines:
+        if self.settings.leaderboard_lines:
             with self._log_errors():
-                evaluation = evaluate_stored(self._store, Part(recipe=recipe), clock=self._clock)
-                shown = self._shown(evaluation, self._settings.leaderboard_lines)
+                evaluation = evaluate_stored(self.store, Part(recipe=recipe), clock=self.clock)
+                shown = self.shown(evaluation, self.settings.leaderboard_lines)
         return notice_of_day(
             recipe,
             now.replace(second=0, microsecond=0),
@@ -166,7 +164,7 @@ class SlotNotices:
             outcomes=Counter(outcome_of(each.status, each.reason_kind) for each in decisions),
             cost_usd=sum(each.cost_known_usd for each in decisions),
             is_cost_known=all(each.cost_usd is not None for each in decisions),
-            troubles=sorted(self._teller.troubles),
+            troubles=sorted(self.teller.troubles),
         )
 
     @contextmanager

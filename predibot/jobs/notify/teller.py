@@ -12,8 +12,7 @@ from time import monotonic
 from predibot.domain.terms import NOTICE_KINDS, NoticeKind
 from predibot.errors import describe_error
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
-from predibot.jobs.notify.channels.channel import Channel, DeliveryError
-from predibot.jobs.notify.channels.webhook import Ping
+from predibot.jobs.notify.channels import Channel, DeliveryError, Ping
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import LostAnswer, TryAgain
 from predibot.net.retry import RetryPolicy

@@ -19,7 +19,7 @@ from predibot.jobs.open_venue import open_past
 from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
-from predibot.ledger.write.receipts import Receipt
+from predibot.ledger.write.ledger_receipts import Receipt
 from predibot.ledger.write.runs import read_runs
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation, Question

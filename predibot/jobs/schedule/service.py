@@ -1,11 +1,18 @@
 """The service behind `predibot schedule`: starts what is due, one process a recipe, and keeps a row of every slot."""
 
 import logging
+import os
+import signal
+import sys
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import InitVar, dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import takewhile
+from multiprocessing import connection as pipes
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 from sqlalchemy import Connection, Row
@@ -13,7 +20,6 @@ from sqlalchemy import Connection, Row
 from predibot.domain.clock import format_length
 from predibot.domain.schedule import due_slots
 from predibot.errors import NotTrusted, PredibotError, UsageError
-from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe, close_slot
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
@@ -35,6 +41,74 @@ from predibot.ledger.write.slots import (
 
 _log = logging.getLogger(__name__)
 
+_EXPECTED_ERROR, _BUG = 1, 70
+"""The exit codes of errors that predibot explains, and of its own mistakes."""
+
+
+class Child:
+    """A process that makes one call, and then ends."""
+
+    def __init__(self, set_up: Callable[[], object], work: Callable[..., object], *arguments: Any) -> None:
+        """Start a process that calls `set_up`, then `work`: functions of modules, and arguments of plain data."""
+        self._process = get_context("spawn").Process(target=_run, args=(set_up, work, arguments))
+        self._process.start()
+
+    @property
+    def sentinel(self) -> int:
+        """Return the handle that becomes ready when it ends."""
+        return self._process.sentinel
+
+    def exit_reason(self) -> str | None:
+        """Return how it ended, empty if it ended well; None while it runs."""
+        code = self._process.exitcode
+        if code is None:
+            return None
+        if code < 0:
+            return f"was ended by {signal.Signals(-code).name}"
+        return f"ended with exit code {code}" if code else ""
+
+    def stop(self) -> None:
+        """Ask it to give back its claims, and end."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+
+
+def _run(set_up: Callable[[], object], work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+    # Ctrl-C reaches every process of the terminal; the service decides what follows.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    threading.Thread(target=_end_with_parent, name="predibot-parent", daemon=True).start()
+    code = _BUG
+    try:
+        set_up()
+        work(*arguments)
+        code = 0
+    except PredibotError as error:
+        code = _EXPECTED_ERROR
+        _log.warning("%s", error)
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGTERM
+    finally:
+        if code == _BUG:
+            _log.error("a mistake of predibot's own", exc_info=True)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        # Threads that hang must not keep the process.
+        os._exit(code)
+
+
+def _end_with_parent() -> None:
+    """Send this process SIGTERM once the service is gone, however that ended."""
+    parent = parent_process()
+    if parent is not None:
+        pipes.wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 LONGEST_WAIT = timedelta(seconds=30)
 """Between two looks at the clock, which may be set, or stand still while the machine sleeps."""
 
@@ -53,6 +127,7 @@ class _RecipeProcess:
     process: Child
 
 
+@dataclass
 class ScheduleService:
     """Plays recipes by their schedules, in parallel: a slow one makes no other late.
 
@@ -60,28 +135,25 @@ class ScheduleService:
     APScheduler, would oversleep when the clock is set forward or the machine was asleep.
     """
 
-    def __init__(
-        self,
-        arguments: Sequence[str],
-        *,
-        store: Store,
-        clock: Callable[[], datetime],
-        start: Start,
-        on_slot: OnSlot = lambda _: None,
-    ) -> None:
+    arguments: InitVar[Sequence[str]]
+    store: Store
+    clock: Callable[[], datetime]
+    start: Start
+    on_slot: OnSlot = lambda _: None
+    _running: dict[str, _RecipeProcess] = field(default_factory=dict)
+    """By the name of the recipe, which does one thing at a time."""
+    _recipes: dict[str, ScheduledRecipe] = field(default_factory=dict)
+    """By argument: the recipe as it was last readable."""
+    _problems: dict[str, str] = field(default_factory=dict)
+    """By argument: the problem with the recipe that was logged last; empty for none."""
+    _next_runs: dict[str, datetime] = field(default_factory=dict)
+    """By argument: when the recipe is played next, as of the last look; nothing of a paused one."""
+
+    def __post_init__(self, arguments: Sequence[str]) -> None:
         """Read the recipes of files or names.
 
         Raises `RecipeError` or `UsageError` as `ScheduledRecipe.read`, and `UsageError` for two of one name.
         """
-        self._store, self._clock, self._start, self._on_slot = store, clock, start, on_slot
-        self._running: dict[str, _RecipeProcess] = {}
-        """By the name of the recipe, which does one thing at a time."""
-        self._recipes: dict[str, ScheduledRecipe] = {}
-        """By argument: the recipe as it was last readable."""
-        self._problems: dict[str, str] = {}
-        """By argument: the problem with the recipe that was logged last; empty for none."""
-        self._next_runs: dict[str, datetime] = {}
-        """By argument: when the recipe is played next, as of the last look; nothing of a paused one."""
         for argument in arguments:
             recipe = ScheduledRecipe.read(argument)
             if other := next((known for known, each in self._recipes.items() if each.name == recipe.name), None):
@@ -104,7 +176,7 @@ class ScheduleService:
         """Start what is due, store what was missed and what ended, and return when to look again."""
         self.collect()
         next_at = min((self._look_at(each) for each in self._recipes), default=datetime.max.replace(tzinfo=UTC))
-        return self._clock() if self.collect() else next_at
+        return self.clock() if self.collect() else next_at
 
     def collect(self) -> bool:
         """Store what ended, and return whether anything did."""
@@ -119,8 +191,8 @@ class ScheduleService:
 
     def _look_at(self, argument: str) -> datetime:
         recipe, stored = self._read(argument)
-        name, now = recipe.name, self._clock()
-        rows = self._store.run_read(partial(read_slots, recipe=name, since=stored.since))
+        name, now = recipe.name, self.clock()
+        rows = self.store.run_read(partial(read_slots, recipe=name, since=stored.since))
         under_way = {row.slot_at for row in rows if row.status == "running" and self._is_under_way(name, row.slot_at)}
         if (running := self._running.get(name)) is not None and running.slot_at is not None:
             # Its process may not have stored that yet.
@@ -139,7 +211,7 @@ class ScheduleService:
         if stored.paused_at is not None:
             del self._next_runs[argument]
             reason = pause_reason(stored.paused_at)
-            self._store.run_write(partial(miss_slots, recipe=name, slots=due.play, reason=reason, now=now))
+            self.store.run_write(partial(miss_slots, recipe=name, slots=due.play, reason=reason, now=now))
             return next_at
         if name in self._running:
             # The end of its process wakes the service.
@@ -148,7 +220,7 @@ class ScheduleService:
             return min(next_at, now + LONGEST_WAIT)
         if due.play:
             # A later slot waits for the first.
-            self._running[name] = _RecipeProcess(recipe, due.play[0], self._start(recipe, due.play[0]))
+            self._running[name] = _RecipeProcess(recipe, due.play[0], self.start(recipe, due.play[0]))
             return next_at
         return min(next_at, self._track(recipe, stored, now))
 
@@ -167,8 +239,8 @@ class ScheduleService:
         except PredibotError as error:
             problem = f"{error}. The recipe as it was read last goes on"
         recipe = self._recipes[argument]
-        store = partial(add_schedule, recipe=recipe.name, argument=argument, problem=problem, now=self._clock())
-        stored = self._store.run_write(store)
+        store = partial(add_schedule, recipe=recipe.name, argument=argument, problem=problem, now=self.clock())
+        stored = self.store.run_write(store)
         if problem and problem != self._problems.get(argument):
             _log.warning("%s", problem)
         self._problems[argument] = problem
@@ -178,8 +250,8 @@ class ScheduleService:
         running = self._running.get(name)
         if running is not None and running.slot_at == slot_at:
             return True
-        lock = self._store.run_read(partial(read_service, name=lock_of_slot(name, slot_at)))
-        return lock is not None and is_alive(lock, is_gone, self._clock())
+        lock = self.store.run_read(partial(read_service, name=lock_of_slot(name, slot_at)))
+        return lock is not None and is_alive(lock, is_gone, self.clock())
 
     def _miss(self, recipe: ScheduledRecipe, slots: Sequence[datetime], rows: Sequence[SlotRow], now: datetime) -> None:
         """Store that slots are too old to be played, or to be tried again."""
@@ -200,27 +272,27 @@ class ScheduleService:
                 )
             return [read_slot(connection, name, slot) for slot in slots]
 
-        for row in self._store.run_write(store):
+        for row in self.store.run_write(store):
             if row is not None:
-                self._on_slot(row)
+                self.on_slot(row)
 
     def _close(self, recipe: ScheduledRecipe, slot_at: datetime, how: str) -> None:
         """Tell of a slot that was played; if its process ended before it could store the row, store it first."""
-        row = self._store.run_read(partial(read_slot, recipe=recipe.name, slot_at=slot_at))
+        row = self.store.run_read(partial(read_slot, recipe=recipe.name, slot_at=slot_at))
         if row is None or (row.status == "running" and not self._is_under_way(recipe.name, slot_at)):
-            now = self._clock()
+            now = self.clock()
             if row is None:
-                self._store.run_write(partial(begin_slot, recipe=recipe.name, slot_at=slot_at, now=now))
+                self.store.run_write(partial(begin_slot, recipe=recipe.name, slot_at=slot_at, now=now))
             played = SlotResult("failed", f"the process that played it {how or 'ended without a word'}")
-            row = close_slot(recipe, slot_at, played, store=self._store, now=now)
-        self._on_slot(row)
+            row = close_slot(recipe, slot_at, played, store=self.store, now=now)
+        self.on_slot(row)
 
     def _forget(self, recipe: ScheduledRecipe, stored: Row[Any], rows: Sequence[SlotRow], now: datetime) -> None:
         """Move the start of the looks past slots that are settled, so that a look stays quick after a year."""
         ended = {row.slot_at for row in rows if _is_settled(row, now) and row.next_try_at is None}
         past = list(takewhile(ended.__contains__, recipe.schedule.slots(stored.since, now)))
         if past:
-            self._store.run_write(partial(change_schedule, recipe=recipe.name, since=past[-1]))
+            self.store.run_write(partial(change_schedule, recipe=recipe.name, since=past[-1]))
 
     def _track(self, recipe: ScheduledRecipe, stored: Row[Any], now: datetime) -> datetime:
         """Track between slots if it is time to, and return when the next time is."""
@@ -231,8 +303,8 @@ class ScheduleService:
         due: datetime = stored.tracked_at + every
         if stored.tracked_at <= now < due:
             return due
-        self._store.run_write(partial(change_schedule, recipe=recipe.name, tracked_at=now))
-        self._running[recipe.name] = _RecipeProcess(recipe, None, self._start(recipe, None))
+        self.store.run_write(partial(change_schedule, recipe=recipe.name, tracked_at=now))
+        self._running[recipe.name] = _RecipeProcess(recipe, None, self.start(recipe, None))
         return now + every
 
 

@@ -14,9 +14,19 @@ from typing import NamedTuple, TextIO
 
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, InvalidCell, parse_cell_instant, parse_payout, parse_share, parse_text
 from predibot.jobs.score_files.forecasts import COLUMNS
-from predibot.jobs.score_files.table import BadRow, Columns, FileRow, InputTable
+from predibot.jobs.score_files.table import (
+    BadRow,
+    Cell,
+    Columns,
+    FileRow,
+    InputTable,
+    InvalidCell,
+    parse_cell_instant,
+    parse_payout,
+    parse_share,
+    parse_text,
+)
 from predibot.jobs.score_files.table_file import open_table_file
 
 FORMAT = "forecastbench"

@@ -16,8 +16,19 @@ from numpy.typing import NDArray
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, parse_cell_instant, parse_payout, parse_share, parse_text, show_cell
-from predibot.jobs.score_files.table import BadRow, Columns, FileRow, FileRows, InputTable
+from predibot.jobs.score_files.table import (
+    BadRow,
+    Cell,
+    Columns,
+    FileRow,
+    FileRows,
+    InputTable,
+    parse_cell_instant,
+    parse_payout,
+    parse_share,
+    parse_text,
+    show_cell,
+)
 from predibot.scoring.records.forecasts import Forecasts
 
 COLUMNS = Columns(

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import InvalidCell, parse_score, parse_text, show_cell
-from predibot.jobs.score_files.table import BadRow, Columns, InputTable
+from predibot.jobs.score_files.table import BadRow, Columns, InputTable, InvalidCell, parse_score, parse_text, show_cell
 from predibot.jobs.score_files.table_file import open_table_file
 
 _MOST_BYTES, _MOST_ROWS = 2**20, 10_000

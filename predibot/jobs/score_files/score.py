@@ -12,9 +12,16 @@ from predibot.domain.clock import format_instant
 from predibot.domain.spelling import count_noun, did_you_mean, first_of
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import parse_amount, parse_cell_instant
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
-from predibot.jobs.score_files.table import BadRow, Columns, FileRow, FileRows, InputTable
+from predibot.jobs.score_files.table import (
+    BadRow,
+    Columns,
+    FileRow,
+    FileRows,
+    InputTable,
+    parse_amount,
+    parse_cell_instant,
+)
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
 from predibot.scoring.evaluation.references import with_market, with_pools

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from predibot.domain.untrusted_text import why_no_json
-from predibot.jobs.score_files.cells import Cell, show_cell
-from predibot.jobs.score_files.table import BadRow, Columns, FileRow, InputTable, Place
+from predibot.jobs.score_files.table import BadRow, Cell, Columns, FileRow, InputTable, Place, show_cell
 from predibot.plain_file import open_plain
 from predibot.research.pages.parser_child import answer_questions
 from predibot.research.pages.parser_messages import PageSource

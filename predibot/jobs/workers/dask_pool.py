@@ -23,7 +23,7 @@ from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.worker import Worker
 from predibot.jobs.workers.dask_worker import DecidingPlugin, call_there
 from predibot.jobs.workers.pool import LostProcess, Pool, PoolCall
-from predibot.jobs.workers.process_worker import WorkerSpec
+from predibot.jobs.workers.process_pool import WorkerSpec
 from predibot.ledger.write.process_identity import is_gone, is_of_this_machine
 
 _log = logging.getLogger(__name__)

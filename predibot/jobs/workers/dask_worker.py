@@ -15,7 +15,7 @@ from distributed import WorkerPlugin, get_worker
 
 from predibot.errors import LedgerError, PluginError, PredibotError, UsageError
 from predibot.jobs.deciding.worker import Worker
-from predibot.jobs.workers.process_worker import WorkerSpec
+from predibot.jobs.workers.process_pool import WorkerSpec
 from predibot.ledger.write.claims import release_claims
 from predibot.ledger.write.process_identity import helper_owner, is_same_kernel, new_owner
 from predibot.plugins.strategies import spec_of

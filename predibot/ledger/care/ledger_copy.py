@@ -19,7 +19,7 @@ from sqlalchemy.types import NullType
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import ArtefactPruned, LedgerUnusable, UsageError
-from predibot.ledger.care.artefacts import KINDS, Kind, content_store, list_named_digests
+from predibot.ledger.care.ledger_stats import KINDS, Kind, content_store, list_named_digests
 from predibot.ledger.files.content_store import mark_pruned
 from predibot.ledger.read.decided_rows import collation_of
 from predibot.ledger.schema.tables import Row

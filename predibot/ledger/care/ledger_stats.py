@@ -1,24 +1,103 @@
-"""Size of a ledger: how many of each kind of thing, their bytes, the oldest and the newest."""
+"""What a ledger stores and how much room it takes, pruned of what is old, and compacted of what nothing names."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, delete, func, select
 from sqlalchemy.exc import OperationalError
 
-from predibot.ledger.care.artefacts import KINDS, Kind, StoredArtefact, find_artefacts, list_named_digests
-from predibot.ledger.files.content_store import artefacts
+from predibot.errors import UsageError
+from predibot.ledger.files.content_store import LONGEST_MARK, PRUNED, ContentStore, Pages, artefacts, mark_pruned
+from predibot.ledger.files.traces import Traces
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import POINT
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
-from predibot.ledger.write.claims import attempts
-from predibot.ledger.write.decisions import decisions, sources
+from predibot.ledger.write.claims import attempts, tasks
+from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.process_identity import is_gone
 from predibot.ledger.write.runs import runs
+from predibot.rows import grouped
+
+Kind = Literal["trace", "page"]
+KINDS: tuple[Kind, ...] = ("trace", "page")
+
+
+def list_named_digests(connection: Connection, kind: Kind) -> list[str]:
+    """Return the hash of every trace or page that a row names, each once, in order."""
+    statement: Select[tuple[str | None]]
+    if kind == "trace":
+        statement = select(decisions.c.trace_sha256).where(decisions.c.trace_sha256.is_not(None))
+    else:
+        statement = select(sources.c.sha256).where(sources.c.kind == "page", sources.c.sha256.is_not(None))
+    return sorted(set(map(str, connection.execute(statement).scalars())))
+
+
+def content_store(store: Store, kind: Kind) -> ContentStore:
+    """Return the content store of a kind."""
+    return Traces(store).files if kind == "trace" else Pages(store).files
+
+
+_FILE = re.compile(r"([0-9a-f]{64})\.(jsonl|txt)")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredArtefact:
+    """A stored artefact."""
+
+    sha256: str
+    n_bytes: int
+    """Compressed for a row."""
+    file: Path | None
+    """None for a row."""
+
+
+def find_artefacts(connection: Connection, store: Store) -> Mapping[str, StoredArtefact]:
+    """Return every stored artefact by hash, without pruned ones."""
+    head, size = func.substr(artefacts.c.content, 1, len(PRUNED)), func.length(artefacts.c.content)
+    rows = connection.execute(select(artefacts.c.sha256, size, head))
+    found = {
+        sha256: StoredArtefact(sha256, n_bytes, None)
+        for sha256, n_bytes, begins in rows
+        if begins != PRUNED or n_bytes > LONGEST_MARK
+    }
+    for path in _files(store, "*"):
+        if (named := _FILE.fullmatch(path.name)) and not path.is_symlink():
+            found[named[1]] = StoredArtefact(named[1], path.stat().st_size, path)
+    return found
+
+
+def find_unfinished_files(store: Store) -> Iterator[Path]:
+    """Yield artefact files that a killed process was writing."""
+    return _files(store, ".unfinished-*")
+
+
+def _files(store: Store, pattern: str) -> Iterator[Path]:
+    if store.files is not None and store.files.is_dir():
+        yield from (path for path in store.files.rglob(pattern) if path.is_file())
+
+
+def require_nobody_at_work(connection: Connection, store: Store, now: datetime) -> None:
+    """Raise `UsageError` while decisions are made: rows name new artefacts only afterwards.
+
+    No decision begins before the connection's writing transaction ends.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE tasks IN SHARE MODE")
+    held = select(tasks.c.owner, tasks.c.lease_until).where(tasks.c.status == "claimed", tasks.c.lease_until > now)
+    alive = [until for owner, until in connection.execute(held) if not is_gone(owner)]
+    if alive:
+        raise UsageError(
+            f"decisions are being made with {store.address}, {len(alive)} now, and no row names yet what is kept for "
+            "them. Run the same command again when that is done"
+        )
+
 
 _TABLES: Mapping[str, tuple[str, ...]] = {
     "runs": ("runs", "run_events", "bots"),
@@ -166,3 +245,116 @@ def unused_bytes(connection: Connection) -> int | None:
 def _page_bytes(connection: Connection, which: str) -> int:
     count, size = (connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in (which, "page_size"))
     return int(count) * int(size)
+
+
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class OldTraces:
+    """The old traces of one bot."""
+
+    bot: str
+    traces: int
+    n_bytes: int
+    oldest_at: datetime
+    newest_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """What was pruned, or would be."""
+
+    before: datetime
+    bots: tuple[OldTraces, ...]
+    traces: int
+    """Each counted once, though several decisions may name it."""
+    n_bytes: int
+    done: bool
+
+
+def prunable_traces(store: Store, *, before: datetime) -> Pruning:
+    """Return what pruning would remove: traces that no decision of that instant or later names."""
+    with store.read() as connection:
+        return _summarize(_old_traces(connection, store, before), before, done=False)
+
+
+def prune_traces(store: Store, *, before: datetime, now: datetime) -> Pruning:
+    """Remove such traces, and store when; their decisions keep the hash. UsageError is raised while any is made.
+
+    If this is killed, either nothing was pruned, or all traces are marked and the next call removes the files left.
+    """
+    with store.write(durable=True) as connection:
+        require_nobody_at_work(connection, store, now)
+        found = _old_traces(connection, store, before)
+        mark_pruned(connection, sorted({stored.sha256 for _, _, stored in found}), at=now)
+    for _, _, stored in found:
+        if stored.file is not None:
+            stored.file.unlink(missing_ok=True)
+    return _summarize(found, before, done=True)
+
+
+def _old_traces(connection: Connection, store: Store, before: datetime) -> list[tuple[str, datetime, StoredArtefact]]:
+    """Return each old trace with a bot that names it, and when."""
+    # By the machine's clock: the decision's own instant is long ago in a replay.
+    made_at = func.max(func.coalesce(attempts.c.ended_at, attempts.c.started_at))
+    rows = connection.execute(
+        select(decisions.c.trace_sha256, bots.c.name, made_at)
+        .join(attempts, attempts.c.task_id == decisions.c.task_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .where(decisions.c.trace_sha256.is_not(None))
+        .group_by(decisions.c.trace_sha256, bots.c.name)
+    ).all()
+    young = {sha256 for sha256, _, at in rows if at >= before}
+    there = find_artefacts(connection, store)
+    return [(bot, at, there[sha256]) for sha256, bot, at in rows if sha256 in there and sha256 not in young]
+
+
+def _summarize(found: Sequence[tuple[str, datetime, StoredArtefact]], before: datetime, *, done: bool) -> Pruning:
+    each_once = {stored.sha256: stored.n_bytes for _, _, stored in found}
+    by_bot = grouped((bot, (at, stored.n_bytes)) for bot, at, stored in found)
+    of_bots = (
+        OldTraces(bot, len(own), sum(size for _, size in own), min(own)[0], max(own)[0])
+        for bot, own in sorted(by_bot.items())
+    )
+    return Pruning(before, tuple(of_bots), len(each_once), sum(each_once.values()), done)
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What was removed, and the database's size before and after."""
+
+    artefacts: int
+    """Traces and pages that no row named: of tries without a result, or of a killed copy."""
+    artefact_bytes: int
+    unfinished: int
+    """Files that a killed process was writing."""
+    bytes_before: int
+    bytes_after: int
+
+
+def compact(store: Store, *, now: datetime) -> Compaction:
+    """Remove what no row names, and have the database give back unused room.
+
+    UsageError is raised while decisions are made, LedgerUnusable if the ledger is in use for long or not writable.
+    """
+    before = store.run_read(database_bytes)
+    unfinished = 0
+    with store.write(durable=True) as connection:
+        require_nobody_at_work(connection, store, now)
+        named = {digest for kind in KINDS for digest in list_named_digests(connection, kind)}
+        orphans = [each for each in find_artefacts(connection, store).values() if each.sha256 not in named]
+        rows = connection.execute(select(artefacts.c.sha256)).scalars().all()
+        gone = [digest for digest in rows if digest not in named]
+        for start in range(0, len(gone), _AT_ONCE):
+            connection.execute(delete(artefacts).where(artefacts.c.sha256.in_(gone[start : start + _AT_ONCE])))
+        for each in orphans:
+            if each.file is not None:
+                each.file.unlink(missing_ok=True)
+        for path in find_unfinished_files(store):
+            path.unlink(missing_ok=True)
+            unfinished += 1
+    store.give_back_room()
+    return Compaction(
+        len(orphans), sum(each.n_bytes for each in orphans), unfinished, before, store.run_read(database_bytes)
+    )

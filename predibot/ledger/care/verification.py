@@ -19,10 +19,10 @@ from predibot.ledger.write.ledger_receipts import (
     leaves_of_part,
     ledger_receipts_of,
     path_leaves,
+    receipts,
     root_over,
 )
 from predibot.ledger.write.prices_and_resolutions import price_paths
-from predibot.ledger.write.receipts import receipts
 from predibot.ledger.write.runs import runs
 
 GONE = "the ledger has no receipt of its own any more, and runs that were decided with one. Put a copy in its place"

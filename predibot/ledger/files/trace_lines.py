@@ -7,21 +7,19 @@ decompressor before the line.
 
 import hashlib
 import json
-import os
 import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO
 
 from predibot.errors import UsageError
 from predibot.ledger.files.content_store import MAX_BYTES, ContentStore
 from predibot.plain_file import open_plain
 
 BLOCK_BYTES = 2**20
-_PACKED_BYTES, _STOP_BYTES = 2**16, 2**23
+_PACKED_BYTES = 2**16
+
 MOST_LINES = 1_000_000
 """The longest recorded trace has some thousands."""
 
@@ -36,8 +34,6 @@ class TraceLines:
     """Offsets behind each line feed, in bytes; what follows the last one is no line."""
     state: tuple[int, ...]
     """The file's state, which differs after any change; empty for a row."""
-    stops: "tuple[_Stop, ...]"
-    """For a row, where decompression can resume."""
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -46,16 +42,7 @@ class TraceLines:
     def read(self, numbers: Sequence[int], most_bytes: int) -> Iterator[tuple[int, bytes]]:
         """Yield lines by number, from 0 and increasing: the whole length of each, and its first `most_bytes`."""
         spans = [(self.ends[number - 1] if number else 0, self.ends[number] - 1) for number in numbers]
-        if not spans:
-            return
-        if self.state:
-            with _open(self.files, self.digest) as file:
-                for start, end in spans:
-                    file.seek(start)
-                    yield end - start, file.read(min(end - start, most_bytes))
-            return
-        stop = next((each for each in reversed(self.stops) if each.at <= spans[0][0]), None)
-        blocks, held, at = _unpack(self.files.read_packed(self.digest), stop), b"", 0 if stop is None else stop.at
+        blocks, held, at = self.blocks(), b"", 0
         for start, end in spans:
             wanted = min(end, start + most_bytes)
             found = bytearray()
@@ -89,22 +76,11 @@ class TraceLines:
         return _blocks(self.files, self.digest)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    at: int
-    """Bytes of the content before it."""
-    offset: int
-    """Compressed bytes before it."""
-    unpacking: Any
-    """Whoever resumes takes a copy."""
-
-
 def trace_lines(files: ContentStore, digest: str) -> TraceLines:
     """Return the lines of a trace, which is read once, never held whole; raise `UsageError` as `ContentStore.read`."""
     state = state_of(files, digest)
     hashed, ends, at = hashlib.sha256(), array("q"), 0
-    stops = list[_Stop]()
-    for block in _blocks(files, digest, stops):
+    for block in _blocks(files, digest):
         hashed.update(block)
         place = block.find(b"\n")
         while place >= 0:
@@ -117,7 +93,7 @@ def trace_lines(files: ContentStore, digest: str) -> TraceLines:
         at += len(block)
     if hashed.hexdigest() != digest:
         raise UsageError(f"the {files.noun} {digest} was changed since: its content does not have the hash of its name")
-    return TraceLines(files, digest, ends, state, tuple(stops))
+    return TraceLines(files, digest, ends, state)
 
 
 def state_of(files: ContentStore, digest: str) -> tuple[int, ...]:
@@ -130,33 +106,28 @@ def state_of(files: ContentStore, digest: str) -> tuple[int, ...]:
     return () if found is None else (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _open(files: ContentStore, digest: str) -> BinaryIO:
+def _blocks(files: ContentStore, digest: str) -> Iterator[bytes]:
+    """Yield a content in blocks, at most `MAX_BYTES` of it."""
+    path, left = files.path_of(digest), MAX_BYTES
+    if path is None:
+        yield from _unpack(files.read_packed(digest))
+        return
     try:
-        return open_plain(files.path_of(digest) or Path(os.devnull))
+        file = open_plain(path)
     except OSError as error:
         raise UsageError(f"the {files.noun} {digest} cannot be read: {error.strerror}") from error
-
-
-def _blocks(files: ContentStore, digest: str, stops: list[_Stop] | None = None) -> Iterator[bytes]:
-    """Yield a content in blocks, at most `MAX_BYTES` of it; for a row add stops."""
-    if files.path_of(digest) is None:
-        yield from _unpack(files.read_packed(digest), None, stops)
-        return
-    left = MAX_BYTES
-    with _open(files, digest) as file:
+    with file:
         while left > 0 and (block := file.read(min(BLOCK_BYTES, left))):
             left -= len(block)
             yield block
 
 
-def _unpack(content: bytes, stop: _Stop | None, stops: list[_Stop] | None = None) -> Iterator[bytes]:
-    at, offset = (0, 0) if stop is None else (stop.at, stop.offset)
-    unpacking = zlib.decompressobj() if stop is None else stop.unpacking.copy()
-    next_stop = at + _STOP_BYTES
+def _unpack(content: bytes) -> Iterator[bytes]:
+    at, unpacking = 0, zlib.decompressobj()
     try:
-        while offset < len(content) and at < MAX_BYTES:
-            packed, offset = content[offset : offset + _PACKED_BYTES], offset + _PACKED_BYTES
-            most, block = BLOCK_BYTES, b""
+        # Taken in pieces, as what is left of a whole trace would be copied for each block.
+        for offset in range(0, len(content), _PACKED_BYTES):
+            packed, most, block = content[offset : offset + _PACKED_BYTES], BLOCK_BYTES, b""
             # A full block may leave unpacked bytes behind after all input was taken.
             while at < MAX_BYTES and (packed or len(block) == most):
                 most = min(BLOCK_BYTES, MAX_BYTES - at)
@@ -165,9 +136,6 @@ def _unpack(content: bytes, stop: _Stop | None, stops: list[_Stop] | None = None
                 at += len(block)
                 if block:
                     yield block
-            if stops is not None and at >= next_stop:
-                stops.append(_Stop(at, offset, unpacking.copy()))
-                next_stop = at + _STOP_BYTES
     except (TypeError, zlib.error):
         # What came so far does not have the hash, which the caller reports.
         return

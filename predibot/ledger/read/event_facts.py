@@ -2,11 +2,9 @@
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -25,11 +23,7 @@ from predibot.ledger.write.runs import runs, select_last_frozen
 from predibot.scoring.records.part import EVERYTHING, Part
 
 NO_CATEGORY = "no category"
-_MARKET = re.compile(r'\{"ref":\{"id":("(?:[^"\\]|\\.)*")')
-_GROUP = re.compile(r'"exclusive_group":("(?:[^"\\]|\\.)*")')
-_FEES = re.compile(r'"fees":(?:null|\{"rate":([^,}]+),"exponent":([^,}]+)\})')
-_LEAST_SHARES = re.compile(r'"least_shares":(?:null|([^,}]+))')
-"""How a frozen event writes these facts of each market; within a text, quotes would be escaped."""
+
 TERMS = ("fee_rate", "fee_exponent", "least_shares")
 _ASKED = np.dtype([(name, np.float64) for name in ("run", "event", "market", *TERMS)])
 
@@ -59,8 +53,7 @@ class RunMarkets:
 def read_run_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -> RunMarkets:
     """Return the markets of every event that a run of a venue plays, void runs aside.
 
-    An event is frozen anew with each run, and a month has thousands. So the few
-    facts are found in the text by patterns, and the JSON is not parsed.
+    An event is frozen anew with each run, and a month has thousands. So no `Event` is made of one.
     """
     statement = (
         select(*run_events.c["run_id", "event_row", "event_json"])
@@ -71,15 +64,14 @@ def read_run_markets(connection: Connection, venue: str, part: Part = EVERYTHING
     row_of = market_rows(connection, venue)
     rows, groups = list[tuple[float, ...]](), dict[int, tuple[int, str]]()
     for run_id, event_row, event in connection.execute(statement):
-        found = [row_of[(str(json.loads(name)) if "\\" in name else name[1:-1])] for name in _MARKET.findall(event)]
-        # Older runs froze no groups, or no fees.
-        named = zip(found, _GROUP.findall(event), strict=False)
-        groups |= {row: (event_row, name) for row, name in named if name != '""'}
-        fees, least = chain(_FEES.findall(event), repeat(("", ""))), chain(_LEAST_SHARES.findall(event), repeat(""))
-        rows += [
-            (run_id, event_row, row, *(float(each) if each else math.nan for each in (*fee, shares)))
-            for row, fee, shares in zip(found, fees, least, strict=False)
-        ]
+        for market in json.loads(event)["markets"]:
+            row = row_of[market["ref"]["id"]]
+            # Older runs froze no groups, fees or orders.
+            if group := market.get("exclusive_group"):
+                groups[row] = event_row, group
+            fees, orders = market.get("fees") or {}, market.get("orders") or {}
+            terms = (fees.get("rate"), fees.get("exponent"), orders.get("least_shares"))
+            rows.append((run_id, event_row, row, *(math.nan if each is None else each for each in terms)))
     return RunMarkets(np.array(rows, dtype=_ASKED), groups)
 
 

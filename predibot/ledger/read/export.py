@@ -140,8 +140,8 @@ def export_values(
         key = statement.selected_columns[: export_table(table).n_keys]
         statement = statement.order_by(None).order_by(*(term for each in key for term in _sort_keys(each, collation)))
     if table == "observations":
-        paths = connection.execute(statement.execution_options(yield_per=_PATHS_AT_ONCE))
-        yield from _point_rows(paths, canonical=canonical)
+        for paths in connection.execute(statement.execution_options(yield_per=_PATHS_AT_ONCE)).partitions():
+            yield from zip(*_point_columns(paths, canonical=canonical), strict=True)
         return
     for columns in _columns_of(connection, statement, _ROWS_AT_ONCE):
         yield from zip(*columns, strict=True)
@@ -264,16 +264,7 @@ def decision_columns() -> tuple[Label[Any], ...]:
     return tuple(each.path[-1].label(each.name) for each in decision.columns[: decision.n_keys])
 
 
-def _point_rows(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
-    for *named, blob in paths:
-        points, _ = unpack_points([blob], highest=highest_price(named[1]))
-        if canonical:
-            points = points[np.lexsort((points["source"], *reversed(_instant_sort_keys(points["at"]))))]
-        for at, source, price in points.tolist():
-            yield (*named, format_instant(from_microseconds(at)), SOURCES[source], price)
-
-
-def _point_columns(paths: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+def _point_columns(paths: Sequence[Sequence[Any]], *, canonical: bool = False) -> list[Sequence[Any]]:
     """Return the columns of the points of some paths."""
     found = [
         unpack_points([blob for *_, blob in of_kind], highest=highest_price(kind))
@@ -281,6 +272,8 @@ def _point_columns(paths: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
     ]
     points, sizes = (np.concatenate(each) for each in zip(*found, strict=True))
     path = np.repeat(np.arange(len(paths)), sizes)
+    if canonical:
+        points = points[np.lexsort((points["source"], *reversed(_instant_sort_keys(points["at"])), path))]
     # Most markets are observed at the same instants.
     instants, place = np.unique(points["at"], return_inverse=True)
     texts = np.array([format_instant(from_microseconds(at)) for at in instants.tolist()], dtype=object)

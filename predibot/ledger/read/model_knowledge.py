@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Case, ColumnElement, Connection, and_, case, or_, select
 
 from predibot.domain.clock import parse_instant
+from predibot.ledger.read.columns import Columns
+from predibot.ledger.schema.column_types import MICROSECONDS
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import live_venues, runs
 from predibot.plugins.venues import venue_or_defaults
@@ -22,14 +24,7 @@ def run_is_live(connection: Connection) -> "Case[int]":
 
 
 def knowledge_of_decisions(
-    connection: Connection,
-    *costs_usd: Floats,
-    bot_row: Ints,
-    event: Ints,
-    opened_model: NDArray[np.bool_],
-    is_live: NDArray[np.bool_],
-    decided_at: Floats,
-    event_settled_at: Floats,
+    connection: Connection, decided: Columns, event: Ints, event_settled_at: Floats, *, is_live: NDArray[np.bool_]
 ) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
@@ -37,18 +32,17 @@ def knowledge_of_decisions(
     may pool others.
 
     Args:
-        costs_usd: Costs of each decision, (n,), to which those of the decisions it pools are added in place, NaN where
-            a part is unknown. So a cost is what must be paid to run a bot alone, and costs of bots that share members
-            do not add up.
-        bot_row: Bots of the decisions, (n,); a bot has another row in every run.
+        decided: The decisions, (n,): `bot_id`, which is another one in every run, `opened` as `OPENED_MODEL` says, and
+            `decided_at`. To `cost_usd` and `cost_known_usd`, where they are columns, the costs of the decisions that
+            one pools are added in place, NaN where a part is unknown. So a cost is what must be paid to run a bot
+            alone, and costs of bots that share members do not add up.
         event: Their events, (n,).
-        opened_model: Whether a model was asked, (n,).
-        is_live: Whether their runs were live, (n,).
-        decided_at: Seconds since 1970, (n,).
         event_settled_at: Seconds since 1970, (n,); infinite where a market of the event has not settled.
+        is_live: Whether their runs were live, (n,).
     """
+    bot_row = decided["bot_id"].astype(np.int64)
     pooling, pooled = _pooled_decisions(connection, bot_row, event)
-    for costs in costs_usd:
+    for costs in (decided[name] for name in ("cost_usd", "cost_known_usd") if name in (decided.dtype.names or ())):
         np.add.at(costs, pooling, costs[pooled])
     present, index = np.unique(bot_row, return_inverse=True)
     # No others are read: a page of decisions is of few bots among those of all runs.
@@ -63,7 +57,11 @@ def knowledge_of_decisions(
     }
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
     own = knowledge_of(
-        opened_model, cutoff_at[index], is_live=is_live, decided_at=decided_at, event_settled_at=event_settled_at
+        decided["opened"] == 1.0,
+        cutoff_at[index],
+        is_live=is_live,
+        decided_at=decided["decided_at"] / MICROSECONDS,
+        event_settled_at=event_settled_at,
     )
     return inherited_knowledge(own, pooling, pooled)
 

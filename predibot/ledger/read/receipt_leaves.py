@@ -56,10 +56,6 @@ _UNLESS_OF_MARKET = case((instruments.c.market_row.is_(None), instruments.c.inst
 """A market listed before it had tokens has several instruments a side, and a bet of nothing names any."""
 
 
-def _pick(table: Any, *names: str) -> tuple[Any, ...]:
-    return tuple(table.c[name] for name in names)
-
-
 def _instrument_columns(*more: Any) -> tuple[Any, ...]:
     return (markets.c.market_id, instruments.c.venue, instruments.c.kind, *more, instruments.c.side.label("outcome"))
 
@@ -74,7 +70,7 @@ def _select_part(table: Any, *columns: Any) -> Select[Any]:
 
 
 def _select_with_market(table: Any, *names: str) -> Select[Any]:
-    statement = _select_part(table, markets.c.market_id, *_pick(table, *names))
+    statement = _select_part(table, markets.c.market_id, *table.c[names])
     return statement.join(markets, markets.c.id == table.c.market_row)
 
 
@@ -85,7 +81,7 @@ _ENDED_LATER = orders.c.ended_at.is_not(None)
 def _orders() -> Select[Any]:
     status = case((_ENDED_LATER, "pending"), else_=orders.c.status).label("status")
     note = case((and_(_ENDED_LATER, orders.c.unit == "weight"), None), else_=orders.c.note).label("note")
-    columns = (*_pick(orders, "side", "unit", "asked", "amount"), status, *_pick(orders, "price", "price_source"), note)
+    columns = (*orders.c["side", "unit", "asked", "amount"], status, *orders.c["price", "price_source"], note)
     return _with_instruments(
         _select_part(orders, orders.c.number, *_instrument_columns(_UNLESS_OF_MARKET), *columns),
         orders.c.instrument_row,
@@ -93,7 +89,7 @@ def _orders() -> Select[Any]:
 
 
 def _fills(*more: str) -> Select[Any]:
-    columns = _pick(fills, "shares", "price", "fee_usd", "cash_usd", "model", *more)
+    columns = fills.c["shares", "price", "fee_usd", "cash_usd", "model", *more]
     statement = _select_part(fills, fills.c.number, *_instrument_columns(instruments.c.instrument_id), *columns)
     return _with_instruments(
         statement.outerjoin(orders, ORDER_OF_FILL).where(orders.c.ended_at.is_(None)), orders.c.instrument_row
@@ -101,7 +97,7 @@ def _fills(*more: str) -> Select[Any]:
 
 
 def _journal() -> Select[Any]:
-    columns = _pick(journal, "kind", "at", "shares", "cash_usd")
+    columns = journal.c["kind", "at", "shares", "cash_usd"]
     statement = _select_part(journal, journal.c.number, *_instrument_columns(instruments.c.instrument_id), *columns)
     of_pending = select(orders.c.decision_id).where(orders.c.decision_id == journal.c.decision_id, _ENDED_LATER)
     return _with_instruments(statement.where(~of_pending.exists()), journal.c.instrument_row)
@@ -115,12 +111,12 @@ _PARTS: Mapping[str, tuple[Callable[[], Select[Any]], int]] = {
     ),
     "orders": (_orders, 1),
     "fills": (_fills, 1),
-    "labels": (lambda: _select_part(labels, *_pick(labels, "number", "item_id", "label", "probabilities_json")), 1),
+    "labels": (lambda: _select_part(labels, *labels.c["number", "item_id", "label", "probabilities_json"]), 1),
     "quotes": (lambda: _select_with_market(quotes, *_QUOTE), 2),
     "sources": (
         lambda: _select_part(
             sources,
-            *_pick(sources, "number", "kind", "text", "final_url", "sha256", "title", "published_at", "results"),
+            *sources.c["number", "kind", "text", "final_url", "sha256", "title", "published_at", "results"],
         ),
         1,
     ),
@@ -173,13 +169,13 @@ def leaf_fields(
     A field of a part, such as `forecasts.probability`, is a tuple with a value for each row.
     """
     short, long, made = (_RUN, (), _PARTS) if form == 1 else (_RUN_2, _LONG_2, _PARTS_2)
-    run = connection.execute(select(*_pick(runs, *short, *long)).where(runs.c.id == run_id)).one()
+    run = connection.execute(select(*runs.c[(*short, *long)]).where(runs.c.id == run_id)).one()
     of_run = {f"run.{name}": _canonical(value) for name, value in zip(short, run, strict=False)}
     of_run |= {f"run.{name}": _sha256(text) for name, text in zip(long, run[len(short) :], strict=True)}
     # Some readers of JSON do not take integers of 64 bits.
     of_run["run.seed"] = str(of_run["run.seed"])
     events = _event_hashes(connection, run_id, form)
-    named = (subjects.c.kind, subjects.c.subject_id, *_pick(bots, *_BOT), *_pick(decisions, *_DECISION))
+    named = (subjects.c.kind, subjects.c.subject_id, *bots.c[_BOT], *decisions.c[_DECISION])
     names = [*(f"bot.{name}" for name in _BOT), *(f"decision.{name}" for name in _DECISION)]
     rows = connection.execute(with_decisions(decisions.c.id, *named).where(decisions.c.run_id == run_id)).all()
     # Parts are read after the decisions: a server shows later commits, and a final decision then has all its parts.

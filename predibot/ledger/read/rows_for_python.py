@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, Table, case, func
 
 from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.domain.price import EQUITY, highest_price
+from predibot.ledger.read.columns import read_columns
 from predibot.ledger.read.export import decision_columns
 from predibot.ledger.read.model_knowledge import knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import RowFilter
@@ -382,39 +383,30 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
     whole = replace(row_filter, bots=(), status=None, rows=None)
     statement = with_decisions(
         *decisions.c["id", "bot_id"],
-        func.coalesce(subjects.c.event_row, -decisions.c.id),
+        func.coalesce(subjects.c.event_row, -decisions.c.id).label("event"),
         decisions.c.decided_at,
-        OPENED_MODEL,
-        run_is_live(connection),
+        OPENED_MODEL.label("opened"),
+        run_is_live(connection).label("live"),
     )
     if row_filter.rows is not None:
         chosen = select(*decisions.c["run_id", "subject_row"]).where(decisions.c.id.in_(row_filter.rows)).subquery()
         statement = statement.where(
             decisions.c.run_id.in_(select(chosen.c.run_id)), decisions.c.subject_row.in_(select(chosen.c.subject_row))
         )
-    found = connection.execute(statement.where(*whole.conditions(connection))).all()
-    if not found:
-        return {}
-    rows, bot, event, decided_at, opened, live = zip(*found, strict=True)
+    decided = read_columns(connection, statement.where(*whole.conditions(connection)))
+    event = decided["event"].astype(np.int64)
     # An event's last settlement is infinite while one market is open.
     ended: dict[int, float] = {}
-    about = bind_list([row for row in set(event) if row > 0])
+    about = bind_list(np.unique(event[event > 0]).tolist())
     payouts = _payouts(connection, row_filter.as_of, about)
     of_events = select(markets.c.id, markets.c.event_row).where(markets.c.event_row.in_(about))
     for market, of_event in connection.execute(of_events):
         payout, settled_at = payouts.get(market, (None, None))
         at = np.inf if payout is None or settled_at is None else settled_at.timestamp()
         ended[of_event] = max(ended.get(of_event, at), at)
-    codes = knowledge_of_decisions(
-        connection,
-        bot_row=np.array(bot, dtype=np.int64),
-        event=np.array(event, dtype=np.int64),
-        opened_model=np.array(opened) == 1,
-        is_live=np.array(live) == 1,
-        decided_at=np.array([each.timestamp() for each in decided_at]),
-        event_settled_at=np.array([ended.get(each, np.inf) for each in event]),
-    )
-    return {row: KNOWLEDGE[code] for row, code in zip(rows, codes, strict=True)}
+    ended_at = np.array([ended.get(each, np.inf) for each in event.tolist()])
+    codes = knowledge_of_decisions(connection, decided, event, ended_at, is_live=decided["live"] == 1.0)
+    return {row: KNOWLEDGE[code] for row, code in zip(decided["id"].astype(np.int64).tolist(), codes, strict=True)}
 
 
 def select_prices(

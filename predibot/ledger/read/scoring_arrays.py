@@ -68,7 +68,11 @@ def track_record(
     # All bots are read, because one may pool another.
     made_in, head, bet = _read_decided(connection, venue, as_of, part)
     _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
-    knowledge = _join_pooled(connection, made_in, head, listed["event_row"].astype(np.int64), settled_at)
+    event = head["event_row"].astype(np.int64)
+    ended_at = _ended_at(event, listed["event_row"].astype(np.int64), settled_at)
+    is_live = made_in["live"][head["run"].astype(np.int64)] == 1.0
+    # It adds to `head` the costs of the decisions that others pool.
+    knowledge = knowledge_of_decisions(connection, head, event, ended_at, is_live=is_live)
     played = find_played_events(connection, venue, as_of, part)
     kept = np.ones(len(head), np.bool_)
     if part.category is not None:
@@ -131,24 +135,6 @@ def track_record(
         decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
     return join_replicates(record)
-
-
-def _join_pooled(
-    connection: Connection, made_in: Columns, head: Columns, event_of_market: Ints, settled_at: Floats
-) -> NDArray[np.int8]:
-    """Return what the models behind decisions can have known; add to `head` the costs of the decisions they pool."""
-    event = head["event_row"].astype(np.int64)
-    return knowledge_of_decisions(
-        connection,
-        head["cost_usd"],
-        head["cost_known_usd"],
-        bot_row=head["bot_id"].astype(np.int64),
-        event=event,
-        opened_model=head["opened"] == 1.0,
-        is_live=made_in["live"][head["run"].astype(np.int64)] == 1.0,
-        decided_at=head["decided_at"] / MICROSECONDS,
-        event_settled_at=_ended_at(event, event_of_market, settled_at),
-    )
 
 
 def _check_numbers(

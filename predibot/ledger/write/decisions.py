@@ -334,11 +334,9 @@ def _order_rows(
             market_row = catalogue.market_rows[bet.market_id]
             booked = booked_on.get(market_row)
             side, row = bet_as_order(bet.asked_usd, bet.booked_usd, bet.price.yes, bet.price.source)
-            if booked is None:
-                row["instrument_row"] = catalogue.outcome_rows[market_row, side]
-            else:
-                row["instrument_row"] = catalogue.instrument_rows[booked.order.instrument]
-            yield row, booked
+            of_side = catalogue.outcome_rows[market_row, side]
+            instrument_row = of_side if booked is None else catalogue.instrument_rows[booked.order.instrument]
+            yield {**row, "instrument_row": instrument_row}, booked
         return
     for booked in booking.orders:
         order, price = booked.order, finished.prices.get(booked.order.instrument)

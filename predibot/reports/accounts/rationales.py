@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from predibot.jobs.accounts.rationales import BotRationales
+from predibot.jobs.accounts.statement import BotRationales
 from predibot.reports import figures
 from predibot.reports.table import Column, Document, Table, document, table_of
 from predibot.reports.terminal.terminal import plain

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from predibot.agents.prompts.fields import choice_of
-from predibot.ledger.read.details.bot_kinship import PromptPair
+from predibot.ledger.read.details.bots import PromptPair
 from predibot.reports import figures
 from predibot.reports.table import Column, Document, Table, document, table_of
 from predibot.reports.terminal.score import needed_document

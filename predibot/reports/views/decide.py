@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.ledger.write.decisions import StoredBet
-from predibot.ledger.write.receipts import Receipt
+from predibot.ledger.write.ledger_receipts import Receipt
 from predibot.ledger.write.runs import StoredRun
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports.table import Document, document, json_value, under, values_of

@@ -19,8 +19,7 @@ from predibot.domain.clock import EPOCH, format_instant
 from predibot.domain.event import Event
 from predibot.errors import UsageError, VenueChanged
 from predibot.jobs.caller import Caller
-from predibot.jobs.open_venue import open_past
-from predibot.jobs.part_location import locate
+from predibot.jobs.open_venue import locate, open_past
 from predibot.jobs.relatedness.beliefs import LabelledBeliefs, beliefs_of_events, beliefs_of_ledger
 from predibot.jobs.relatedness.embeddings import open_embedding
 from predibot.ledger.read.event_facts import latest_events

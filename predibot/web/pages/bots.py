@@ -15,9 +15,8 @@ from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.read_traces import usage_of_traces
 from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.details.bots import bot_setup, count_setups, newest_traces
-from predibot.ledger.read.event_lists import total_gain_usd
+from predibot.ledger.read.event_lists import list_decisions, total_gain_usd
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import count_decisions, sort_decisions
 from predibot.ledger.write.runs import PROMPT_SHA256

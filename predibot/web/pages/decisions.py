@@ -10,11 +10,11 @@ from markupsafe import escape
 from predibot.domain.account import MODES
 from predibot.domain.decision import ITEM_SUBJECTS, Status, note_text
 from predibot.errors import PredibotError, UsageError
-from predibot.jobs.histories.gains import HorizonGain, gains_of_bot
+from predibot.jobs.histories.bot import HorizonGain, gains_of_bot
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.trace_lines import TraceLines
-from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.event_facts import event_categories
+from predibot.ledger.read.event_lists import list_decisions
 from predibot.ledger.read.row_filter import OUTCOMES, RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,

@@ -12,8 +12,7 @@ from sqlalchemy import Row
 from predibot.domain.event import Market
 from predibot.domain.replicates import split_replicate
 from predibot.errors import UsageError
-from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events
-from predibot.ledger.read.details.news import news_of_events
+from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events, news_of_events
 from predibot.ledger.read.event_facts import event_categories, events_of_ids
 from predibot.ledger.read.event_lists import list_events
 from predibot.ledger.read.row_filter import RowFilter

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from predibot.ledger.read.details.news import count_shown, list_shown, list_shown_markets
+from predibot.ledger.read.details.events import count_shown, list_shown, list_shown_markets
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart
 from predibot.web.pages.events import price_chart

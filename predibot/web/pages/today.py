@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Row
 
 from predibot.jobs.status import status_of
-from predibot.ledger.read.decision_lists import list_decisions
-from predibot.ledger.read.details.settled_forecasts import list_settled_forecasts
+from predibot.ledger.read.details.bots import list_settled_forecasts
+from predibot.ledger.read.event_lists import list_decisions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.standing import under_way
 from predibot.scoring.standing import BASELINES

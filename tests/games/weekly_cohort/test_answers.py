@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.errors import AnswerError
-from predibot.games.weekly_cohort.form import SYSTEM_HOLD
+from predibot.games.weekly_cohort.rules import SYSTEM_HOLD
 from tests.games.weekly_cohort.world import V2, Player, a_market, bets, named, sells
 
 MARKETS = (

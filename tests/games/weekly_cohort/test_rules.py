@@ -13,10 +13,9 @@ from predibot.domain.decision import Decision, Label, Order, Subject
 from predibot.domain.price import Depth, FeeSchedule, Instrument, Level, Price, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import AnswerError, MarketClosed, UsageError
-from predibot.games.accounts import Journal, account_of
+from predibot.games.accounts import Journal, account_of, settle
 from predibot.games.fills import FillModel
 from predibot.games.positions import list_resolved_bets, positions_of, standing_of
-from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.execution import most_usd
 from predibot.plugins.games import make_game

@@ -9,9 +9,8 @@ from predibot.domain.decision import Booking, Decision, Subject
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import Instrument, Price, Quote
 from predibot.domain.resolution import Resolution
-from predibot.games.accounts import Journal, account_of
+from predibot.games.accounts import Journal, account_of, settle
 from predibot.games.fills import FillModel
-from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.view import CohortView
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from predibot.ledger.read.details.settled_forecasts import settled_forecasts_of_bot
+from predibot.ledger.read.details.bots import settled_forecasts_of_bot
 from predibot.ledger.store import Store
 from predibot.scoring import fit_step
 from tests.jobs.tiny import DAY, canonical, decide_on, recipe_of, request_of

@@ -8,9 +8,8 @@ import pytest
 
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError
-from predibot.jobs.histories.bot import bot_history
+from predibot.jobs.histories.bot import bot_history, gains_of_bot
 from predibot.jobs.histories.event import event_history
-from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.jobs.histories.pair import shared_questions
 from predibot.jobs.histories.snapshot import take_snapshot

@@ -4,8 +4,7 @@ import logging
 
 import pytest
 
-from predibot.jobs.notify.channels.apprise_library import Apprise
-from predibot.jobs.notify.channels.channel import DeliveryError
+from predibot.jobs.notify.channels import Apprise, DeliveryError
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import TryAgain
 from tests.jobs.notify.servers import hanging, refusing, web

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from predibot.environment import environment_of_command
-from predibot.jobs.notify.channels.channel import DeliveryError
-from predibot.jobs.notify.channels.command import ProgramCall
+from predibot.jobs.notify.channels import DeliveryError, ProgramCall
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import LateAnswer, TryAgain
 from tests.jobs.program import wait_until

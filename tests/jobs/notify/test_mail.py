@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from predibot.config import EmailSettings, MailSecurity
-from predibot.jobs.notify.channels.channel import DeliveryError
-from predibot.jobs.notify.channels.mail import Mail
+from predibot.jobs.notify.channels import DeliveryError, Mail
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import LostAnswer, TryAgain
 from tests.jobs.notify.servers import Mailbox, certificate_in, dripping, hanging, refusing, smtp

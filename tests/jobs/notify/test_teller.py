@@ -11,8 +11,7 @@ import pytest
 
 from predibot.config import load_settings
 from predibot.domain.clock import parse_instant
-from predibot.jobs.notify.channels.channel import Channel
-from predibot.jobs.notify.channels.webhook import Ping, Webhook
+from predibot.jobs.notify.channels import Channel, Ping, Webhook
 from predibot.jobs.notify.notice import Notice, notice_of_slot
 from predibot.jobs.notify.open_channels import open_channels, open_teller
 from predibot.jobs.notify.teller import GIVEN_UP_AFTER, LONGEST_PAUSE, MAX_WAITING, Teller

@@ -2,8 +2,7 @@
 
 import pytest
 
-from predibot.jobs.notify.channels.channel import DeliveryError
-from predibot.jobs.notify.channels.webhook import Ping, Webhook
+from predibot.jobs.notify.channels import DeliveryError, Ping, Webhook
 from predibot.jobs.notify.notice import Notice, safe_name
 from predibot.net.failures import LostAnswer, TryAgain
 from tests.jobs.notify.servers import TOKEN, dripping, hanging, refusing, web

@@ -11,7 +11,7 @@ from predibot.jobs.relatedness.beliefs import (
     beliefs_of_venue,
     cluster_ledger_events,
 )
-from predibot.jobs.relatedness.neighbours import relations_of
+from predibot.jobs.relatedness.graph import relations_of
 from predibot.ledger.store import Store
 from predibot.related.filters import Filters
 from predibot.reports.terminal.closeups.related import relations_document

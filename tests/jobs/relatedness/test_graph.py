@@ -12,7 +12,7 @@ from predibot.domain.decision import Source
 from predibot.errors import UsageError
 from predibot.jobs.relatedness.graph import LabelledGraph, find_graph
 from predibot.ledger.store import Store
-from predibot.ledger.write.news import add_news
+from predibot.ledger.write.events import add_news
 from predibot.related.graph import BeliefGraph
 from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
 from predibot.scoring.records.part import Part

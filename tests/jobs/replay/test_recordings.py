@@ -12,7 +12,7 @@ from predibot.contracts import ToolError, ToolText
 from predibot.domain.chat import ChatRequest, Message, Usage
 from predibot.domain.trace import ModelNotAskedStep, ModelRequest, ModelStep, StoredTrace
 from predibot.errors import BudgetSpent, NoAnswer
-from predibot.jobs.replay.recordings import NotRecorded, Record
+from predibot.jobs.replay.rerun import NotRecorded, Record
 from predibot.plugins.strategies import StrategySpec, spec_of
 from predibot.recipe.recipe import BotSpec
 from tests.agents.scripted import answer, context, reply

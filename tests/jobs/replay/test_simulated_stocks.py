@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from predibot.ledger.store import Store
-from predibot.ledger.write.news import read_news
+from predibot.ledger.write.events import read_news
 from predibot.ledger.write.runs import read_runs
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS
 from predibot.sandbox.stocks.folder import SIMULATED_FILE, write_stock_folder

@@ -18,8 +18,7 @@ from predibot.config import Settings
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant, parse_instant
 from predibot.jobs.caller import Caller
-from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe, play_slot_once
+from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe, ServiceLock, play_slot_once
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
 from predibot.sandbox.server.fault import Fault

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.jobs.schedule.lock import ServiceLock
+from predibot.jobs.schedule.scheduled_recipe import ServiceLock
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import add_schedule, change_schedule, read_service, read_slots

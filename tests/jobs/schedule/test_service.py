@@ -19,8 +19,13 @@ from predibot.contracts import Past
 from predibot.domain.clock import parse_instant
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
-from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled_recipe import RETRY_PAUSE, ScheduledRecipe, play_slot_once, simulated_instant
+from predibot.jobs.schedule.scheduled_recipe import (
+    RETRY_PAUSE,
+    ScheduledRecipe,
+    ServiceLock,
+    play_slot_once,
+    simulated_instant,
+)
 from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from predibot.jobs.score_files.cells import (
+from predibot.jobs.score_files.table import (
     Cell,
     InvalidCell,
     parse_amount,

@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import InvalidCell, parse_text
 from predibot.jobs.score_files.forecasts import ForecastFile, read_forecasts
 from predibot.jobs.score_files.score import read_equity
-from predibot.jobs.score_files.table import Columns
+from predibot.jobs.score_files.table import Columns, InvalidCell, parse_text
 from predibot.jobs.score_files.table_file import LIMITS, open_table_file
 from predibot.research.pages.parser_process import ParserLimits
 from tests.acceptance.conftest import said_here

@@ -11,10 +11,9 @@ from predibot.domain.event import Event, Tag
 from predibot.ledger.care.ledger_copy import copy_ledger
 from predibot.ledger.read.accounts.as_of import holdings_over_time
 from predibot.ledger.read.accounts.statement import find_accounts, statement_of
-from predibot.ledger.read.details.bots import bot_setup, count_setups, evidence_of_bot
+from predibot.ledger.read.details.bots import bot_setup, count_setups, evidence_of_bot, list_settled_forecasts
 from predibot.ledger.read.details.decisions import decision_details
 from predibot.ledger.read.details.events import find_related_events, labels_of_events, revisions_of
-from predibot.ledger.read.details.settled_forecasts import list_settled_forecasts
 from predibot.ledger.read.standing import under_way
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.decision_traces import latest_of_bot
-from predibot.ledger.read.event_lists import list_events, open_positions
+from predibot.ledger.read.event_lists import list_decisions, list_events, open_positions
 from predibot.ledger.read.row_filter import OUTCOMES, RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,

@@ -390,7 +390,7 @@ def test_in_a_world_that_is_made_up_a_model_without_a_cutoff_is_clean(store: Sto
         # As of a recording of it, too.
         connection.execute(update(runs).values(venue_name=venue_name))
         bot_row, event = connection.execute(select(bots.c.id)).scalar_one(), np.array([1])
-        yes, no = np.array([True]), np.array([False])
-        at = {"decided_at": np.array([NOW.timestamp()]), "event_settled_at": np.array([np.inf])}
-        by_bot = {"bot_row": np.array([bot_row]), "event": event, "opened_model": yes, "is_live": no, **at}
-        assert [KNOWLEDGE[code] for code in knowledge_of_decisions(connection, **by_bot)] == [word]
+        columns = [("bot_id", np.float64), ("opened", np.float64), ("decided_at", np.float64)]
+        decided = np.array([(bot_row, 1.0, NOW.timestamp() * 1e6)], dtype=columns)
+        found = knowledge_of_decisions(connection, decided, event, np.array([np.inf]), is_live=np.array([False]))
+        assert [KNOWLEDGE[code] for code in found] == [word]

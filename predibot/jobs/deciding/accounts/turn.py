@@ -13,8 +13,13 @@ from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
 from predibot.errors import PluginError, VenueError
 from predibot.games.accounts import Journal
-from predibot.jobs.deciding.accounts.advance import AccountBooks, MarketSnapshot, bring_up_to_date
-from predibot.jobs.deciding.accounts.closes import actions_of, go_through_closes
+from predibot.jobs.deciding.accounts.advance import (
+    AccountBooks,
+    MarketSnapshot,
+    actions_of,
+    bring_up_to_date,
+    go_through_closes,
+)
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.ledger.store import Store

@@ -17,8 +17,7 @@ from sqlalchemy import Connection, Select, Table, Text, and_, case, cast, func, 
 from predibot.domain.account import Account, JournalRow, MarkState
 from predibot.domain.price import EQUITY, Instrument
 from predibot.domain.resolution import Resolution
-from predibot.games.accounts import Journal
-from predibot.games.settlement import settle
+from predibot.games.accounts import Journal, settle
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations

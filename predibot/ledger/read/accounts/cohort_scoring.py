@@ -12,7 +12,7 @@ from predibot.domain.decision import STATUSES
 from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.games.positions import list_resolved_bets
 from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort, cohorts_as_of
-from predibot.ledger.read.accounts.decisions import (
+from predibot.ledger.read.accounts.scoring import (
     HELD_BY_SYSTEM,
     count_statuses,
     decisions_by,
@@ -127,9 +127,7 @@ def _cohort_bots(
                 if (bets := _first_bets(each, cohorts[each.cohort], of_account.get(each.row, decided[:0]))) is not None
             ),
             results_apart=tuple(map(tuple, results.values())) if len(results) > 1 else (),
-            forecasts=tuple(
-                zip(own_forecasts["probability"].tolist(), own_forecasts["payout_yes"].tolist(), strict=True)
-            ),
+            forecasts=tuple(own_forecasts[["probability", "payout_yes"]].tolist()),
             bets=tuple(bet for each in own for bet in list_resolved_bets(each.positions)),
             cannot_bet=sum(each.standing == "cannot bet" for each in own),
             bankrupt=sum(each.standing == "bankrupt" for each in own),

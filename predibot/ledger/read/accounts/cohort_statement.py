@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, case, func, select
@@ -21,7 +22,7 @@ from predibot.ledger.read.accounts.cohorts import (
     read_cohorts,
     read_universe,
 )
-from predibot.ledger.read.accounts.decisions import decisions_by
+from predibot.ledger.read.accounts.scoring import decisions_by
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpack_points
 from predibot.ledger.write.accounts import accounts, journal, marks
@@ -63,15 +64,8 @@ class PriceConflict:
 
 def price_conflicts(seen: Iterable[SeenPrice]) -> tuple[PriceConflict, ...]:
     """Return where prices of one outcome at one instant differ by more than .05, by time and outcome."""
-    lowest: dict[tuple[datetime, str], SeenPrice] = {}
-    highest: dict[tuple[datetime, str], SeenPrice] = {}
-    for each in seen:
-        key = each.at, each.outcome
-        if each.price < lowest.setdefault(key, each).price:
-            lowest[key] = each
-        if each.price > highest.setdefault(key, each).price:
-            highest[key] = each
-    found = (PriceConflict(lowest[key], highest[key]) for key in sorted(lowest))
+    together, price = grouped(((each.at, each.outcome), each) for each in seen), attrgetter("price")
+    found = (PriceConflict(min(together[key], key=price), max(together[key], key=price)) for key in sorted(together))
     return tuple(each for each in found if each.difference > MAX_DISAGREEMENT + _ROUNDING)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, Select, Table, and_, case, func, or_, select
+from sqlalchemy import Connection, Row, Select, Table, and_, case, func, literal, or_, select
 
+from predibot.domain.decision import STATUSES
 from predibot.games.cohorts import COHORT
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
-from predibot.ledger.read.accounts.decisions import count_statuses, decisions_by, decisions_of_accounts, sum_costs
 from predibot.ledger.read.accounts.slot_prices import (
     TradedInstruments,
     add_payouts,
@@ -22,12 +22,13 @@ from predibot.ledger.read.accounts.slot_prices import (
 )
 from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.read.event_facts import read_run_markets
+from predibot.ledger.read.model_knowledge import knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import is_bot
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import bots, decisions, orders
+from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, orders
 from predibot.ledger.write.events import markets, run_events
 from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import account_decisions, turns
@@ -37,6 +38,55 @@ from predibot.scoring.accounts.replicates import join_accounts
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.part import EVERYTHING, Part
+
+HELD_BY_SYSTEM = len(STATUSES)
+"""Status code of a decision that the system made, because the bot's answer could not be used."""
+
+
+def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int], as_of: datetime) -> Columns:
+    """Return the decisions of accounts, by account and then by time.
+
+    `status` is an index into `STATUSES`, or `HELD_BY_SYSTEM`. `knowledge`, what the models behind it can have known, is
+    an index into `KNOWLEDGE`. All bots are read for it, because one may pool another.
+    """
+    status = case(
+        # Recorded without a usable answer: the system held.
+        (and_(decisions.c.reason_kind == "answer", decisions.c.status == "recorded"), HELD_BY_SYSTEM),
+        *((decisions.c.status == name, number) for number, name in enumerate(STATUSES)),
+    )
+    columns = decisions.c["cost_usd", "cost_known_usd", "bot_id", "subject_row", "decided_at"]
+    statement = (
+        decisions_by(as_of, accounts.c.id.label("account_id"), status.label("status"), *columns)
+        .add_columns(OPENED_MODEL.label("opened"), run_is_live(connection).label("live"), literal(0).label("knowledge"))
+        .join(subjects, subjects.c.id == accounts.c.subject_row)
+        .where(subjects.c.venue == venue)
+        .order_by(accounts.c.id, decisions.c.decided_at)
+    )
+    found = read_columns(connection, statement, nullable="cost_usd")
+    if len(found):
+        subject, never = found["subject_row"].astype(np.int64), np.full(len(found), np.inf)
+        # A portfolio never ends.
+        knowledge = knowledge_of_decisions(connection, found, subject, never, is_live=found["live"] == 1.0)
+        found["knowledge"] = knowledge
+    return found[np.isin(found["account_id"], own)]
+
+
+def count_statuses(status: Floats) -> Mapping[str, int]:
+    """Return the number of decisions by status; those of the system count as failed."""
+    counts = np.bincount(status.astype(np.int64), minlength=HELD_BY_SYSTEM + 1).tolist()
+    found = dict(zip(STATUSES, counts, strict=False))
+    return {**found, "failed": found["failed"] + counts[HELD_BY_SYSTEM]}
+
+
+def sum_costs(costs_usd: Floats) -> float | None:
+    """Return the cost of decisions together; None where a part is unknown."""
+    return None if np.isnan(costs_usd).any() else float(costs_usd.sum())
+
+
+def decisions_by(as_of: datetime, *columns: Any) -> Select[Any]:
+    """Return a statement over the decisions of accounts by an instant, those of void runs apart."""
+    return account_decisions(*columns).where(decisions.c.decided_at <= as_of)
+
 
 _Group = tuple[str, str, str, str]
 """Recipe, game, mode and subject, within which accounts may be compared."""

@@ -13,7 +13,7 @@ from predibot.domain.account_past import asset_name
 from predibot.domain.price import EQUITY, Side
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
-from predibot.ledger.read.accounts.decisions import decisions_by
+from predibot.ledger.read.accounts.scoring import decisions_by
 from predibot.ledger.read.row_filter import is_bot
 from predibot.ledger.write.accounts import accounts, journal, valuations
 from predibot.ledger.write.claims import subjects

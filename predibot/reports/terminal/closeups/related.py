@@ -6,7 +6,7 @@ from datetime import timedelta
 from rich.console import Console
 
 from predibot.domain.clock import EPOCH
-from predibot.jobs.relatedness.neighbours import Relations
+from predibot.jobs.relatedness.graph import Relations
 from predibot.related.features import FEATURES
 from predibot.related.neighbours import Neighbour
 from predibot.reports import figures

@@ -14,7 +14,7 @@ from predibot.games.portfolio_weights.rules import PortfolioWeights
 from predibot.jobs.deciding.worker import NewsBoard
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
-from predibot.ledger.write.news import news_failures
+from predibot.ledger.write.events import news_failures
 from predibot.ledger.write.runs import find_run, frozen_events
 from predibot.research.search.provider import SearchFailed
 from tests.jobs.deciding.accounts.walks import replay_days, request_with, rows

@@ -1,1 +1,0 @@
-"""The ways to an operator: a webhook, mail, a command, and the services that Apprise knows."""
