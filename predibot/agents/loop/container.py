@@ -67,7 +67,7 @@ def docker_problem(image: str, *, docker: str = "docker") -> str:
     return f"docker does not work here: {' '.join(done.stderr.split())[:200]}"
 
 
-def docker_spec(image: str, tools: Parameters, *, docker: str = "docker") -> ContainerSpec:
+def docker_spec(image: str, tools: Parameters) -> ContainerSpec:
     """Return the commands for a container of an image, which needs Python; raise `ValueError` for a malformed name."""
     if not _IMAGE.fullmatch(image):
         raise ValueError(f"{image[:60]!r} is no name of an image")
@@ -75,8 +75,8 @@ def docker_spec(image: str, tools: Parameters, *, docker: str = "docker") -> Con
         "--network=none", "--read-only", "--tmpfs=/tmp:size=64m", "--memory=512m", "--memory-swap=512m", "--cpus=1",
         "--pids-limit=64", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--user=65534:65534", "--pull=never",
     )  # fmt: skip
-    start = (docker, "run", "--rm", "--interactive", f"--name={NAME}", *bounds, "--workdir=/tmp", image)
-    return ContainerSpec((*start, *python_side("python", tools)), (docker, "kill", NAME))
+    start = ("docker", "run", "--rm", "--interactive", f"--name={NAME}", *bounds, "--workdir=/tmp", image)
+    return ContainerSpec((*start, *python_side("python", tools)), ("docker", "kill", NAME))
 
 
 def python_side(python: str, tools: Parameters) -> tuple[str, ...]:

@@ -87,25 +87,23 @@ def running_value(
     values: Floats,
     uncertainty: Uncertainty,
     *,
-    most: int = MOST_POINTS,
     implied: Callable[[int], float] = lambda _: 0.0,
 ) -> tuple[RunningPoint, ...]:
-    """Return the value of an account over its slots, with intervals by the scatter of its returns.
+    """Return the value of an account over its slots, with intervals by the scatter of its returns: at most
+    `MOST_POINTS` points, evenly spread, with the last.
 
     The interval of a point is that of the cumulative return up to it; the last one is that of the account's score.
 
     Args:
         at: Increasing instants in seconds since 1970, (n,).
         values: The account's values in dollars, (n,) (otherwise `ValueError`).
-        most: The most points, at least 2.
         implied: The standard deviation of log growth up to a row that prices imply.
     """
-    at_least("most", most, 2)
     if len(at) != values.size:
         raise ValueError(f"there are {len(at)} instants of {values.size} values; give one of each")
     found = []
     drawn = replace(uncertainty, resamples=min(uncertainty.resamples, _DRAWS))
-    for row in _spread(np.arange(values.size), most).tolist():
+    for row in _spread(np.arange(values.size), MOST_POINTS).tolist():
         low = high = None
         if row >= 2 and is_curve(values[: row + 1]):
             estimate = growth_estimate(draw_curves(returns_of(values[: row + 1])[:, None], drawn), 0, implied(row))

@@ -29,9 +29,9 @@ def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | No
         if path == "/time":
             return json_reply(now_seconds)
         if path == "/book":
-            return json_reply(_book(snapshot, _token_place(snapshot, query, "token_id"), now_seconds))
+            return json_reply(_book(snapshot, _token_place(snapshot, query), now_seconds))
         if path == "/midpoint":
-            place = _token_place(snapshot, query, "token_id")
+            place = _token_place(snapshot, query)
             mid = _quote(snapshot, place).mid
             if mid is None:
                 return error_reply(404, "No orderbook exists for the requested token id")
@@ -43,11 +43,11 @@ def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | No
         return refused.reply
 
 
-def _token_place(snapshot: Snapshot, query: Query, name: str) -> TokenPlace:
+def _token_place(snapshot: Snapshot, query: Query) -> TokenPlace:
     """Return where the token of a request is; refuse a missing one, and one without a book."""
-    if not query.get(name, [""])[-1]:
+    if not (token_id := query.get("token_id", [""])[-1]):
         raise RequestDenial(error_reply(400, "Invalid token id"))
-    place = _find_token(snapshot, query[name][-1])
+    place = _find_token(snapshot, token_id)
     if place is None or snapshot.state(place.event).markets[place.market].is_closed:
         raise RequestDenial(error_reply(404, "No orderbook exists for the requested token id"))
     return place
