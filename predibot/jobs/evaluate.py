@@ -211,16 +211,12 @@ def _with_accounts(
             )
             for board in of_cohorts
         )
-    orders = {
-        " ".join((each.game, each.recipe, each.mode, each.subject)): [
-            score.bot for score in each.scores if not score.baseline
-        ]
-        for each in boards
-    }
-    for board in of_cohorts:
+    orders = dict[str, list[str]]()
+    for each in (*boards, *of_cohorts):
+        last = each.methodology if isinstance(each, CohortBoard) else each.subject
         # A model without a known cutoff may have two rows.
-        named = " ".join((board.game, board.recipe, board.mode, board.methodology))
-        orders[named] = list(dict.fromkeys(score.bot for score in board.scores if not score.baseline))
+        known = dict.fromkeys(score.bot for score in each.scores if not score.baseline)
+        orders[" ".join((each.game, each.recipe, each.mode, last))] = [*known]
     # Without evidence the leaderboard has no order.
     if orders and found.evidence:
         orders["the leaderboard of events"] = [card.bot for card in found.leaderboard if not card.baseline]

@@ -73,11 +73,6 @@ def find_artefacts(connection: Connection, store: Store) -> Mapping[str, StoredA
     return found
 
 
-def find_unfinished_files(store: Store) -> Iterator[Path]:
-    """Yield artefact files that a killed process was writing."""
-    return _files(store, ".unfinished-*")
-
-
 def _files(store: Store, pattern: str) -> Iterator[Path]:
     if store.files is not None and store.files.is_dir():
         yield from (path for path in store.files.rglob(pattern) if path.is_file())
@@ -351,7 +346,8 @@ def compact(store: Store, *, now: datetime) -> Compaction:
         for each in orphans:
             if each.file is not None:
                 each.file.unlink(missing_ok=True)
-        for path in find_unfinished_files(store):
+        # What a killed process was writing.
+        for path in _files(store, ".unfinished-*"):
             path.unlink(missing_ok=True)
             unfinished += 1
     store.give_back_room()
