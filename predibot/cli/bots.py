@@ -80,7 +80,7 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
     from predibot.plugins.strategies import describe_strategy, list_strategies, strategy_names
     from predibot.plugins.tools import tool_infos
     from predibot.recipe.parse import load_recipe
-    from predibot.reports.terminal.closeups.contestant import Contestant, contestant_document, print_contestant
+    from predibot.reports.terminal.closeups.contestant import KnownBot, contestant_document, print_contestant
 
     found = load_recipe(recipe, Path())
     own = [bot for bot in found.bots if name in (bot.name, bot.name.partition("#")[0])]
@@ -113,7 +113,7 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
     strategy = name if is_strategy else bot.strategy.name if bot else latest[0].strategy
     infos = (replace(each, problem=hidden(each.problem)) for each in list_strategies() if each.name == strategy)
     info = next(infos, None)
-    who = Contestant(name, bot, found, decided, latest, info)
+    who = KnownBot(name, bot, found, decided, latest, info)
     if why and info is not None and not json:
         output.print_lines(f"{name}: {info.summary}", hidden(f"`--bots {name}` alone makes no bot: {why}"))
     else:

@@ -60,7 +60,6 @@ def track_record(
         LedgerUnusable: If the prices are malformed.
         ValueError, TypeError, LookupError, ArithmeticError: If anything else is malformed, as in anybody's ledger.
     """
-    at = to_microseconds(as_of)
     in_order = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
     listed = read_columns(connection, in_order)
     market_rows = listed["id"].astype(np.int64)
@@ -74,9 +73,7 @@ def track_record(
     # It adds to `head` the costs of the decisions that others pool.
     knowledge = knowledge_of_decisions(connection, head, event, ended_at, is_live=is_live)
     played = find_played_events(connection, venue, as_of, part)
-    kept = np.ones(len(head), np.bool_)
-    if part.category is not None:
-        kept = _is_of_category(head["event_row"], played, part.category)
+    kept = _is_of_category(head["event_row"], played, part.category)
     event_rows = _event_rows(connection, venue, head["event_row"][kept])
     observed = read_observations(connection, venue, market_rows, as_of)
     asked_of = read_run_markets(connection, venue, part)
@@ -94,7 +91,7 @@ def track_record(
     asked_decision, asked_market = _questions(run, event, market_rows, asked_of.rows)
     places = _index_of(event_rows, event)
     record = TrackRecord(
-        as_of=at / MICROSECONDS,
+        as_of=to_microseconds(as_of) / MICROSECONDS,
         bots=names,
         decision_bot=bot_index,
         decision_status=head["status"].astype(np.int8),
@@ -263,8 +260,10 @@ def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[s
     return names, of_event[index] if rows.size else np.zeros(0, dtype=np.int64)
 
 
-def _is_of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category: str) -> NDArray[np.bool_]:
-    """Return which decisions are on an event of a category; refuse a category without events."""
+def _is_of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category: str | None) -> NDArray[np.bool_]:
+    """Return which decisions are on an event of a category, of any if None; refuse a category without events."""
+    if category is None:
+        return np.ones(decided_on.size, np.bool_)
     rows = [row for row, each in played.items() if each.category == category]
     if not rows:
         known = ", ".join(sorted({each.category for each in played.values()})) or "none, because nothing was played"

@@ -29,7 +29,7 @@ _LATEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class KnownBot:
     """A bot, as recipe and ledger know it."""
 
     name: str
@@ -43,7 +43,7 @@ class Contestant:
     strategy: StrategyInfo | None
 
 
-def print_contestant(console: Console, who: Contestant, hidden: Callable[[str], str]) -> None:
+def print_contestant(console: Console, who: KnownBot, hidden: Callable[[str], str]) -> None:
     """Print a bot; `hidden` masks keys, which an address or an argument of the recipe may hold."""
     facts = _facts(who.bot, who.recipe) if who.bot is not None else _facts_of_ledger(who.latest[0])
     print_line(console, plain(who.name), style="bold")
@@ -58,7 +58,7 @@ def print_contestant(console: Console, who: Contestant, hidden: Callable[[str], 
         print_line(console, f"`predibot decide{only} --bots {name} --dry-run` says what it would cost to play it.")
 
 
-def contestant_document(who: Contestant) -> Document:
+def contestant_document(who: KnownBot) -> Document:
     """Return all of it as JSON has it, with what its strategy takes; what the recipe says is null without a bot."""
     bot, decided, recipe = who.bot, who.decided, who.recipe
     limits = {level: asdict(each) for level, each in recipe.limits.items()}
