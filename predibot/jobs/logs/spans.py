@@ -158,7 +158,7 @@ def _describe_step(step: Step) -> tuple[str, dict[str, Value], str]:
             return (
                 f"execute_tool {step.name}",
                 more | ({"error.type": "tool_error"} if failed else {}),
-                "an error" * failed,
+                "an error" if failed else "",
             )
         case SearchStep():
             more = {"predibot.results": len(step.results), **_attribute("predibot.cost_usd", step.cost_usd)}
