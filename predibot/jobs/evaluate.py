@@ -36,7 +36,7 @@ from predibot.ledger.write.runs import (
 )
 from predibot.plugins.venues import venue_or_defaults
 from predibot.rows import grouped
-from predibot.scoring.accounts.board import account_board, rank_agreements
+from predibot.scoring.accounts.board import AccountBoard, account_board, rank_agreements
 from predibot.scoring.accounts.cohorts import CohortBoard, with_scores
 from predibot.scoring.accounts.consistency import account_consistency, cohort_consistency
 from predibot.scoring.accounts.record import AccountsRecord
@@ -212,7 +212,8 @@ def _with_accounts(
             for board in of_cohorts
         )
     orders = dict[str, list[str]]()
-    for each in (*boards, *of_cohorts):
+    ranked: tuple[AccountBoard | CohortBoard, ...] = (*boards, *of_cohorts)
+    for each in ranked:
         last = each.methodology if isinstance(each, CohortBoard) else each.subject
         # A model without a known cutoff may have two rows.
         known = dict.fromkeys(score.bot for score in each.scores if not score.baseline)
