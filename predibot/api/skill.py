@@ -16,9 +16,8 @@ from predibot.ledger.write.events import market_rows
 from predibot.scoring.evaluation.pairs import Pair, adjust_pairs, edge_pairs
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.price_lookup import as_of_prices
-from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.part import Part
-from predibot.scoring.records.track_record import DAY_SECONDS
+from predibot.scoring.records.track_record import DAY_SECONDS, settled_forecasts
 from predibot.scoring.skill import PLACEBO_DAYS, Skill, skill_of
 
 

@@ -38,29 +38,29 @@ if TYPE_CHECKING:
     from predibot.scoring.evaluation.pairs import brier_pairs as brier_pairs
     from predibot.scoring.evaluation.pairs import edge_pairs as edge_pairs
     from predibot.scoring.evaluation.pairs import return_pairs as return_pairs
-    from predibot.scoring.evaluation.ranking import Place as Place
-    from predibot.scoring.evaluation.ranking import ranked as ranked
     from predibot.scoring.evaluation.scorecard import EdgeScore as EdgeScore
     from predibot.scoring.evaluation.scorecard import HorizonScore as HorizonScore
     from predibot.scoring.evaluation.scorecard import Scorecard as Scorecard
     from predibot.scoring.evaluation.scorecard import scorecards as scorecards
     from predibot.scoring.evaluation.verdict import Finding as Finding
+    from predibot.scoring.evaluation.verdict import Place as Place
     from predibot.scoring.evaluation.verdict import Verdict as Verdict
     from predibot.scoring.evaluation.verdict import pair_verdict as pair_verdict
+    from predibot.scoring.evaluation.verdict import ranked as ranked
     from predibot.scoring.evaluation.verdict import verdict as verdict
     from predibot.scoring.inference.bootstrap import Estimate as Estimate
     from predibot.scoring.inference.bootstrap import cluster_bootstrap as cluster_bootstrap
     from predibot.scoring.inference.bootstrap import cluster_bootstrap_mean as cluster_bootstrap_mean
     from predibot.scoring.inference.bootstrap import cluster_bootstrap_ratio as cluster_bootstrap_ratio
-    from predibot.scoring.inference.comparison import Comparison as Comparison
-    from predibot.scoring.inference.comparison import benjamini_hochberg as benjamini_hochberg
-    from predibot.scoring.inference.comparison import paired_difference as paired_difference
-    from predibot.scoring.inference.comparison import probability_of_being_best as probability_of_being_best
     from predibot.scoring.inference.power import RequiredEvents as RequiredEvents
     from predibot.scoring.inference.power import events_needed as events_needed
     from predibot.scoring.inference.power import smallest_detectable as smallest_detectable
     from predibot.scoring.inference.price_implied import price_implied_variance as price_implied_variance
+    from predibot.scoring.inference.uncertainty import Comparison as Comparison
     from predibot.scoring.inference.uncertainty import Uncertainty as Uncertainty
+    from predibot.scoring.inference.uncertainty import benjamini_hochberg as benjamini_hochberg
+    from predibot.scoring.inference.uncertainty import paired_difference as paired_difference
+    from predibot.scoring.inference.uncertainty import probability_of_being_best as probability_of_being_best
     from predibot.scoring.metrics.agreement import cohen_kappa as cohen_kappa
     from predibot.scoring.metrics.agreement import macro_f1 as macro_f1
     from predibot.scoring.metrics.agreement import quadratic_weighted_kappa as quadratic_weighted_kappa
@@ -97,21 +97,21 @@ if TYPE_CHECKING:
     from predibot.scoring.metrics.recalibration import fit_recalibration as fit_recalibration
     from predibot.scoring.metrics.returns import horizon_gains as horizon_gains
     from predibot.scoring.metrics.risk import longest_losing_run as longest_losing_run
+    from predibot.scoring.metrics.risk import sharpe_interval as sharpe_interval
     from predibot.scoring.metrics.risk import sharpe_ratio as sharpe_ratio
     from predibot.scoring.metrics.risk import sortino_ratio as sortino_ratio
     from predibot.scoring.metrics.risk import value_at_risk as value_at_risk
     from predibot.scoring.metrics.risk import volatility as volatility
     from predibot.scoring.metrics.risk import win_rate as win_rate
-    from predibot.scoring.metrics.sharpe_interval import sharpe_interval as sharpe_interval
     from predibot.scoring.price_lookup import as_of_prices as as_of_prices
     from predibot.scoring.records.edge import Edges as Edges
     from predibot.scoring.records.edge import edges as edges
-    from predibot.scoring.records.forecasts import Forecasts as Forecasts
-    from predibot.scoring.records.forecasts import settled_forecasts as settled_forecasts
     from predibot.scoring.records.knowledge import KNOWLEDGE as KNOWLEDGE
     from predibot.scoring.records.knowledge import inherited_knowledge as inherited_knowledge
     from predibot.scoring.records.knowledge import knowledge_of as knowledge_of
+    from predibot.scoring.records.track_record import Forecasts as Forecasts
     from predibot.scoring.records.track_record import TrackRecord as TrackRecord
+    from predibot.scoring.records.track_record import settled_forecasts as settled_forecasts
     from predibot.scoring.skill import Skill as Skill
     from predibot.scoring.skill import SkillTry as SkillTry
     from predibot.scoring.skill import skill_of as skill_of

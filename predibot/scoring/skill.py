@@ -9,14 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from predibot.scoring.arguments import Floats, Ints, instances_of, numbers, same_length, shares, within_floats
 from predibot.scoring.inference.clusters import cluster_codes
-from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.power import smallest_detectable
-from predibot.scoring.inference.uncertainty import Ratio, Uncertainty, comparisons
+from predibot.scoring.inference.uncertainty import Comparison, Ratio, Uncertainty, comparisons
 from predibot.scoring.metrics.pooling import pool_probabilities
 from predibot.scoring.metrics.price_step import MEMBER_CLIP, fit_step, step_from_price
 from predibot.scoring.metrics.recalibration import fit_recalibration
-from predibot.scoring.records.forecasts import Forecasts
-from predibot.scoring.records.track_record import DAY_SECONDS
+from predibot.scoring.records.track_record import DAY_SECONDS, Forecasts
 
 STATED, BLEND_10, BLEND_20, CALIBRATED, RECALIBRATED = "as stated", "blend .1", "blend .2", "calibrated", "recalibrated"
 ALL_POOLED = "all pooled"

@@ -19,8 +19,7 @@ from predibot.scoring.inference.bootstrap import (
     ratio_sums,
     studentised_distances_of_each,
 )
-from predibot.scoring.inference.comparison import benjamini_hochberg, comparison_of
-from predibot.scoring.inference.uncertainty import Ratio, Uncertainty, estimates
+from predibot.scoring.inference.uncertainty import Ratio, Uncertainty, benjamini_hochberg, comparison_of, estimates
 from tests.scoring import coverage, worlds
 from tests.scoring.coverage import Cell, Mean
 from tests.scoring.designs import DESIGNS, Design, Leaderboard, Sample, alike, long_odds, unlike

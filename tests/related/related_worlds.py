@@ -11,7 +11,7 @@ from predibot.related.clusters import cluster_events
 from predibot.scoring.arguments import Ints
 from predibot.scoring.evaluation.pairs import brier_pairs
 from predibot.scoring.inference.uncertainty import Uncertainty
-from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.track_record import Forecasts
 from tests.related.made import from_logits, groups_of, logits_in_groups, random_words
 
 EVENTS, GROUPS = 80, 16

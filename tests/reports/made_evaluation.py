@@ -15,10 +15,9 @@ import numpy as np
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.effort import Effort
-from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, Question
+from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, PartScore, Question
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
-from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.scorecard import EdgeScore, HorizonScore, Scorecard
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty

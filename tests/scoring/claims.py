@@ -25,8 +25,8 @@ from predibot.scoring import (
 )
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
-from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.horizon_returns import horizon_returns
+from predibot.scoring.records.track_record import settled_forecasts
 from tests.scoring import swings
 from tests.scoring.coverage import Cell
 from tests.scoring.swings import Floats, Rng, Swings, record_of

@@ -27,7 +27,7 @@ from predibot.scoring import (
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.forecast_score import brier_intervals, of_each
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
-from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.metrics.risk import sharpe_interval
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring import worlds
 from tests.scoring.worlds import ASKED_DAYS, BOTS, Bools, Maker, Played, Rng, World, record_of

@@ -31,19 +31,17 @@ from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.arguments import Floats, none_if_nan
-from predibot.scoring.evaluation.evaluation import Evaluation
-from predibot.scoring.evaluation.parts import PartScore, evidence_scores, part_scores
-from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
+from predibot.scoring.evaluation.evaluation import Evaluation, PartScore, evidence_scores, part_scores
+from predibot.scoring.evaluation.horizon_series import RunningPoint, running_sums, running_value
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS, Scorecard
 from predibot.scoring.evaluation.verdict import Verdict
 from predibot.scoring.inference.power import RequiredEvents, events_needed
 from predibot.scoring.inference.uncertainty import Uncertainty
-from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains, largest_losses
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import Forecasts, TrackRecord, settled_forecasts
 
 _WANTED = ("evidence", "intervals", "by_category", "by_lead_time", "by_confidence")
 _NORMAL_95 = 1.959963984540054

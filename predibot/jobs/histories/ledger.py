@@ -19,7 +19,7 @@ from predibot.ledger.store import Store
 from predibot.scoring.accounts.market_weights import MarketWeights, market_weights
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation
-from predibot.scoring.evaluation.running import EDGE, RunningPoint, running_sums
+from predibot.scoring.evaluation.horizon_series import EDGE, RunningPoint, running_sums
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import DAY_SECONDS

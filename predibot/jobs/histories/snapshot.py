@@ -17,7 +17,7 @@ from predibot.ledger.store import Store
 from predibot.related.coherence.coherence import Coherence, Groups, coherence_of
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.scoring.evaluation.running import RunningPoint, running_sums
+from predibot.scoring.evaluation.horizon_series import RunningPoint, running_sums
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord

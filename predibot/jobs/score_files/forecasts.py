@@ -29,7 +29,7 @@ from predibot.jobs.score_files.table import (
     parse_text,
     show_cell,
 )
-from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.track_record import Forecasts
 
 COLUMNS = Columns(
     required=("forecaster", "question", "probability", "outcome"),

@@ -25,11 +25,10 @@ from predibot.jobs.score_files.table import (
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
 from predibot.scoring.evaluation.references import with_market, with_pools
-from predibot.scoring.metrics.conventions import Convention
+from predibot.scoring.metrics.conventions import Convention, Periods
 from predibot.scoring.metrics.equity import EquityScore, score_of_curve
-from predibot.scoring.metrics.periods import Periods
 from predibot.scoring.metrics.pooling import PoolingMethod
-from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.track_record import Forecasts
 
 COLUMNS = Columns(required=("date", "value"))
 

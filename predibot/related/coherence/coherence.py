@@ -12,8 +12,7 @@ from predibot.related.coherence.bounds import Bound, cover_everything, date_boun
 from predibot.rows import grouped
 from predibot.scoring.arguments import Floats, Ints, instance_of, same_length
 from predibot.scoring.inference.bootstrap import Estimate
-from predibot.scoring.inference.comparison import Comparison
-from predibot.scoring.inference.uncertainty import Uncertainty, comparisons, estimates, mean_of
+from predibot.scoring.inference.uncertainty import Comparison, Uncertainty, comparisons, estimates, mean_of
 from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 

@@ -19,7 +19,7 @@ from predibot.scoring.accounts.market_weights import mean_of_bots
 from predibot.scoring.evaluation.comparison import Agreement
 from predibot.scoring.evaluation.effort import EFFORTS, EffortCorrelation
 from predibot.scoring.evaluation.evaluation import Evaluation
-from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
+from predibot.scoring.evaluation.horizon_series import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.metrics.calibration import CalibrationBins
 from predibot.scoring.records.knowledge import Knowledge

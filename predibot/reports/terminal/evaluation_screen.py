@@ -31,8 +31,7 @@ from predibot.reports.views.leaderboard import (
 )
 from predibot.reports.views.metrics import COLUMNS
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
-from predibot.scoring.evaluation.ranking import REPEATS_BELOW
-from predibot.scoring.evaluation.verdict import Finding
+from predibot.scoring.evaluation.verdict import REPEATS_BELOW, Finding
 
 _SHOWN_ROWS = 50
 _SUMMARY_ROWS = 12

@@ -24,10 +24,9 @@ from predibot.reports.views.effort import correlation_documents, effort_document
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, market_conclusions, missing
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
-from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation
+from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, PartScore
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
-from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate

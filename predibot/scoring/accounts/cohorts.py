@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from predibot.scoring.accounts.consistency import AccountConsistency
-from predibot.scoring.accounts.record import Contestant, SizedBet
-from predibot.scoring.accounts.replicates import CohortReplicates
+from predibot.scoring.accounts.record import CohortReplicates, Contestant, SizedBet
 from predibot.scoring.inference.overlap import OverlapInterval, longest_overlap, overlap_interval
 from predibot.scoring.metrics.probability import brier_score
 from predibot.scoring.records.knowledge import Knowledge

@@ -8,7 +8,7 @@ import numpy as np
 from predibot.scoring.accounts.allocation import weights_held
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, instance_of
-from predibot.scoring.inference.draws import at_least
+from predibot.scoring.inference.bootstrap import at_least
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,15 +9,13 @@ import numpy as np
 
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover, weights_held
 from predibot.scoring.accounts.implied import ImpliedRisk, days_of, implied_risk
-from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, AccountState
-from predibot.scoring.accounts.replicates import AccountReplicates
+from predibot.scoring.accounts.record import AccountRecord, AccountReplicates, AccountsRecord, AccountState
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.blocks import DrawnCurves, drawdown_estimate, growth_estimate, sharpe_estimate
 from predibot.scoring.inference.bootstrap import Estimate
-from predibot.scoring.metrics.conventions import Convention
+from predibot.scoring.metrics.conventions import Convention, spacing_days
 from predibot.scoring.metrics.equity import EquityScore, equity_score, owing_score, score_of_curve
-from predibot.scoring.metrics.periods import spacing_days
 from predibot.scoring.records.replicates import ReplicateSpread
 
 PAPER = "livetradebench_paper"

@@ -11,10 +11,9 @@ from predibot.scoring.arguments import Floats, Ints, distinct
 from predibot.scoring.evaluation.book import Book, Shares
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums, difference, without_rounding
-from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.intervals import Spread, comparison_by_prices, estimate_by_prices
 from predibot.scoring.inference.price_implied import ShareLots, first_after, run_ends, variances
-from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
+from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, Comparison, fullest
 from predibot.scoring.records.moments import Moments
 
 

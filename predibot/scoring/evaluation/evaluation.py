@@ -1,4 +1,4 @@
-"""The evaluation: all scores of a record, or of forecasts from a file, in one object."""
+"""The evaluation: all scores of a record, or of forecasts from a file, and of their parts, in one object."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -9,7 +9,7 @@ import numpy as np
 
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard
-from predibot.scoring.arguments import instance_of, instances_of, sequence_of
+from predibot.scoring.arguments import Floats, Ints, instance_of, instances_of, sequence_of
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
@@ -17,10 +17,8 @@ from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, return_pairs
-from predibot.scoring.evaluation.parts import PartScore, part_cards, part_scores
-from predibot.scoring.evaluation.ranking import Place, card_verdict, ranked
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS, Scorecard, scorecards
-from predibot.scoring.evaluation.verdict import Verdict
+from predibot.scoring.evaluation.verdict import Place, Verdict, card_verdict, ranked
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
@@ -28,11 +26,81 @@ from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.consistency import Consistency, consistency_of
 from predibot.scoring.records.daily_marks import record_marks
 from predibot.scoring.records.edge import EdgeCurve, edge_curves, edges
-from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
-from predibot.scoring.records.grouping import GROUPINGS
+from predibot.scoring.records.grouping import CONFIDENCES, GROUPINGS, LEAD_TIMES_DAYS, BotGroup, forecasts_by, record_by
 from predibot.scoring.records.horizon_returns import NOW, horizon_returns
 from predibot.scoring.records.knowledge import UNKNOWN, Knowledge
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import Forecasts, TrackRecord, settled_forecasts
+
+EVIDENCE = (1.0, 4.0, 8.0, 16.0)
+EVIDENCE_NAMES = ("none", "1 to 3", "4 to 7", "8 to 15", "16 and more")
+
+
+@dataclass(frozen=True, slots=True)
+class PartScore:
+    """The scores of one bot on one part of its decisions, or of its forecasts."""
+
+    bot: str
+    group: str
+    score: ForecastScore
+    card: Scorecard | None = None
+    """None for a part of its forecasts."""
+
+
+def part_cards(
+    record: TrackRecord, grouping: str, horizons_days: Sequence[float], convention: Convention, uncertainty: Uncertainty
+) -> tuple[PartScore, ...]:
+    """Return a scorecard of each bot on each part in which it decided something, by bot and then by part.
+
+    Raises `ValueError` if there is no such grouping.
+    """
+    split, parts = record_by(record, grouping)
+    # An event is a single cluster, which has no interval.
+    wanted = None if grouping == "event" else uncertainty
+    cards = scorecards(split, horizons_days=horizons_days, convention=convention, uncertainty=wanted)
+    return tuple(
+        PartScore(bot, group, card.forecast, replace(card, bot=bot))
+        for (bot, group), card in zip(parts, cards, strict=True)
+    )
+
+
+def part_scores(
+    name: str, forecasts: Forecasts, uncertainty: Uncertainty, *, draws: bool = True
+) -> tuple[PartScore, ...]:
+    """Return the scores of each bot on each part of its forecasts; none where nothing is known that tells parts apart.
+
+    Args:
+        name: `by_category`, `by_lead_time`, which is how many days before settlement it forecast, or `by_confidence`,
+            which it stated itself.
+        forecasts: The forecasts of all bots.
+        uncertainty: How intervals are drawn.
+        draws: Whether there are other intervals than those of Brier scores.
+    """
+    parts_by: Mapping[str, tuple[Floats | Ints | None, Sequence[float], Sequence[str]]] = {
+        "by_category": (forecasts.category, range(1, len(forecasts.categories)), forecasts.categories),
+        "by_lead_time": (forecasts.days_ahead, LEAD_TIMES_DAYS, ()),
+        "by_confidence": (forecasts.confidence, CONFIDENCES, ()),
+    }
+    values, edges, names = parts_by[name]
+    if values is None or not edges or np.isnan(values).all():
+        return ()
+    split, parts = forecasts_by(forecasts, values.astype(np.float64), edges, names)
+    return _score_parts(split, parts, uncertainty, draws=draws)
+
+
+def evidence_scores(forecasts: Forecasts, gathered: Floats, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+    """Return the scores of each bot by its searches and pages, (n,) in `gathered`, NaN where they are unknown.
+
+    Of the intervals only those of Brier scores.
+    """
+    return _score_parts(*forecasts_by(forecasts, gathered, EVIDENCE, EVIDENCE_NAMES), uncertainty, draws=False)
+
+
+def _score_parts(
+    split: Forecasts, parts: Sequence[BotGroup], uncertainty: Uncertainty, *, draws: bool
+) -> tuple[PartScore, ...]:
+    scores = forecast_scores(split, uncertainty=uncertainty, adjust=False, draws=draws)
+    return tuple(PartScore(*part, score) for part, score in zip(parts, scores, strict=True))
+
 
 _Scored = TypeVar("_Scored")
 _OF_ESTIMATE = ("low", "high", "cluster_standard_error", "price_standard_error")

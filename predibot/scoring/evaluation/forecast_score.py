@@ -24,7 +24,7 @@ from predibot.scoring.metrics.calibration import (
 )
 from predibot.scoring.metrics.difficulty import difficulty_adjusted
 from predibot.scoring.metrics.probability import CLIP, brier_score, brier_skill_score, log_score, surprises
-from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.track_record import Forecasts
 
 
 @dataclass(frozen=True, slots=True)

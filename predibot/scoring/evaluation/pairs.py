@@ -14,15 +14,21 @@ from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.clusters import difference
-from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
 from predibot.scoring.inference.power import smallest_detectable
 from predibot.scoring.inference.student_t import t_quantile, t_two_sided
-from predibot.scoring.inference.uncertainty import AT_ONCE, Uncertainty, comparisons, fullest, mean_of
+from predibot.scoring.inference.uncertainty import (
+    AT_ONCE,
+    Comparison,
+    Uncertainty,
+    benjamini_hochberg,
+    comparisons,
+    fullest,
+    mean_of,
+)
 from predibot.scoring.records.edge import Edges, edges
-from predibot.scoring.records.forecasts import Forecasts
 from predibot.scoring.records.horizon_returns import SETTLED, HorizonReturns, stakes_open
 from predibot.scoring.records.moments import Moments
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import Forecasts, TrackRecord
 
 SIGNIFICANCE = 0.05
 MOST_OPEN_STAKES = 0.10

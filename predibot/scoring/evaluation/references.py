@@ -8,7 +8,7 @@ import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.metrics.pooling import PoolingMethod, pool_probabilities
-from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.track_record import Forecasts
 
 MARKET = "market"
 """The forecaster that states the market's price; many files have one of this name."""

@@ -17,11 +17,10 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.edge import Edges, edges
-from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns, observed_prices, stakes_open
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.replicates import ReplicateScores, replicate_scores
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import TrackRecord, settled_forecasts
 
 HORIZONS_DAYS = (1, 2, 7)
 

@@ -12,8 +12,7 @@ from predibot.scoring.evaluation.horizon_series import shares_at_mid
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.inference.student_t import t_quantile
 from predibot.scoring.metrics.conventions import Convention
-from predibot.scoring.metrics.risk import sharpe_ratio
-from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.metrics.risk import sharpe_interval, sharpe_ratio
 from predibot.scoring.records.horizon_returns import HorizonReturns
 from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 

@@ -11,8 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.inference.bootstrap import Estimate
-from predibot.scoring.inference.draws import generator
+from predibot.scoring.inference.bootstrap import Estimate, generator
 from predibot.scoring.inference.student_t import t_quantile
 from predibot.scoring.inference.uncertainty import Uncertainty
 

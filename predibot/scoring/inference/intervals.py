@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from predibot.scoring.arguments import none_if_nan
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums
-from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.student_t import t_two_sided
+from predibot.scoring.inference.uncertainty import Comparison
 
 BY_PRICES = "t, the larger of cluster and price-implied standard error, times the root of the dependence"
 ON_LOGITS = "logit t, the larger of cluster and price-implied standard error"

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from predibot.scoring.arguments import MOST_EXACT, scalar
-from predibot.scoring.inference.draws import at_least, at_most
+from predibot.scoring.inference.bootstrap import at_least, at_most
 from predibot.scoring.inference.student_t import t_quantile
 
 _CERTAINTY = 0.975

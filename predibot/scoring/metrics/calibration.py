@@ -19,8 +19,8 @@ from predibot.scoring.arguments import (
     shares,
     within_floats,
 )
+from predibot.scoring.inference.bootstrap import MAX_RESAMPLES, at_least, at_most, between_0_and_1, generator, is_whole
 from predibot.scoring.inference.clusters import cluster_codes
-from predibot.scoring.inference.draws import MAX_RESAMPLES, at_least, at_most, between_0_and_1, generator, is_whole
 
 BinScheme = Literal["width", "quantile"]
 BINS = 10

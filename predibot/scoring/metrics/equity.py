@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, instance_of, instants_of, not_empty, numbers, refuse, within_floats
-from predibot.scoring.inference.draws import at_least
-from predibot.scoring.metrics.conventions import Convention
+from predibot.scoring.inference.bootstrap import at_least
+from predibot.scoring.metrics.conventions import Convention, Periods, choose_periods
 from predibot.scoring.metrics.growth import (
     account_values,
     annualized_return,
@@ -19,7 +19,6 @@ from predibot.scoring.metrics.growth import (
     cumulative_return,
     max_drawdown,
 )
-from predibot.scoring.metrics.periods import Periods, choose_periods
 from predibot.scoring.metrics.risk import (
     VALUE_AT_RISK_LEVEL,
     longest_losing_run,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, not_empty, numbers, refuse
-from predibot.scoring.metrics.periods import check_periods_per_year
+from predibot.scoring.metrics.conventions import check_periods_per_year
 
 
 def cumulative_return(values: ArrayLike) -> float:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from predibot.scoring.inference.bootstrap import Estimate
-from predibot.scoring.inference.comparison import Comparison
+from predibot.scoring.inference.uncertainty import Comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.records.forecasts import Forecasts
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import Forecasts, TrackRecord
 
 GROUPINGS = ("event", "category", "month")
 LEAD_TIMES_DAYS = (1.0, 7.0, 30.0, 90.0)

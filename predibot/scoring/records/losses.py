@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 
 from predibot.scoring.arguments import Floats, instance_of
-from predibot.scoring.inference.draws import at_least
+from predibot.scoring.inference.bootstrap import at_least
 from predibot.scoring.metrics.returns import horizon_gains
 from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns
 from predibot.scoring.records.track_record import TrackRecord

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.edge import edges
-from predibot.scoring.records.forecasts import settled_forecasts
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import TrackRecord, settled_forecasts
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
 from predibot.reports.terminal.trace import usage_grid
 from predibot.reports.terminal.worst import circumstances, question_of
 from predibot.scoring.evaluation.evaluation import Question
-from predibot.scoring.evaluation.running import EDGE
+from predibot.scoring.evaluation.horizon_series import EDGE
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of

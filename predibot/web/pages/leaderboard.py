@@ -21,7 +21,7 @@ from predibot.reports.views.evaluation import all_notes, evaluation_rows
 from predibot.reports.views.leaderboard import LeaderboardRow, closest_to_proof, conclusions, leaderboard
 from predibot.scoring.evaluation.comparison import compare
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.scoring.evaluation.running import RunningPoint
+from predibot.scoring.evaluation.horizon_series import RunningPoint
 from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.records.part import Part
 from predibot.scoring.standing import Standing

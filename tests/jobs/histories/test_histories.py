@@ -16,7 +16,7 @@ from predibot.jobs.histories.snapshot import take_snapshot
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
-from predibot.scoring.evaluation.running import EDGE, GAIN
+from predibot.scoring.evaluation.horizon_series import EDGE, GAIN
 from predibot.scoring.records.part import Part
 from tests.jobs.relatedness import related_world
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with

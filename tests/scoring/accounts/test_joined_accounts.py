@@ -7,8 +7,7 @@ import pytest
 
 from predibot.reports.terminal.boards.accounts import board_grid
 from predibot.reports.views.accounts import account_rows, board_document
-from predibot.scoring.accounts.record import AccountsRecord
-from predibot.scoring.accounts.replicates import join_accounts
+from predibot.scoring.accounts.record import AccountsRecord, join_accounts
 from tests.scoring.accounts.made_accounts import account, at_slots, board_of, record_of
 
 PRICES = np.array([[0.5, 0.5], [0.6, 0.5], [0.55, 0.4], [0.7, 0.45]])

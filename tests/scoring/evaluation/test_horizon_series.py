@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from predibot.scoring import CONVENTIONS, TrackRecord, Uncertainty, scorecards
+from predibot.scoring.evaluation.evaluation import part_cards
 from predibot.scoring.evaluation.horizon_series import Series, horizon_series
 from predibot.scoring.evaluation.notes import notes
-from predibot.scoring.evaluation.parts import part_cards
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 

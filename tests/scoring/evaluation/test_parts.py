@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from predibot.scoring import CONVENTIONS, Forecasts, ForecastScore, Scorecard, Uncertainty, forecast_scores, scorecards
 from predibot.scoring.arguments import Floats
-from predibot.scoring.evaluation.parts import PartScore, evidence_scores, part_cards, part_scores
-from predibot.scoring.records.forecasts import settled_forecasts
+from predibot.scoring.evaluation.evaluation import PartScore, evidence_scores, part_cards, part_scores
 from predibot.scoring.records.grouping import GROUPINGS
+from predibot.scoring.records.track_record import settled_forecasts
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import NAN, TABLES, drawn, table_of
 

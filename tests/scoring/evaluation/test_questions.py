@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from predibot.scoring import Uncertainty
 from predibot.scoring.evaluation.pairs import brier_pairs, match_questions
-from predibot.scoring.records.forecasts import settled_forecasts
+from predibot.scoring.records.track_record import settled_forecasts
 from tests.scoring.made_records import DAY, Bet, Made, Paid, record_of
 
 FEW = Uncertainty(seed=5, resamples=50)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from predibot.scoring.evaluation.references import with_market, with_pools
-from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.track_record import Forecasts
 
 
 def _table(rows: list[tuple[int, int, float, float]], forecasters: tuple[str, ...] = ("a", "b", "c")) -> Forecasts:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from predibot.scoring.evaluation.running import EDGE, GAIN, running_sums, running_value
+from predibot.scoring.evaluation.horizon_series import EDGE, GAIN, running_sums, running_value
 from predibot.scoring.evaluation.scorecard import scorecards
 from predibot.scoring.inference.blocks import draw_curves, growth_estimate
 from predibot.scoring.inference.uncertainty import Uncertainty

@@ -10,7 +10,7 @@ from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.sharpe import UNKNOWN_DEVIATION, sharpe_intervals, sharpe_ratios
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.student_t import t_quantile
-from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.metrics.risk import sharpe_interval
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.worlds import ASKED_DAYS, LIFE, Played, World, always_half, independent, random_bet, record_of
 

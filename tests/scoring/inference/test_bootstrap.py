@@ -13,11 +13,12 @@ from predibot.scoring.inference.bootstrap import (
     cluster_bootstrap,
     cluster_bootstrap_mean,
     cluster_bootstrap_ratio,
+    generator,
     ratio_sums,
+    resample_counts,
     studentised_distances,
     studentised_distances_of_each,
 )
-from predibot.scoring.inference.draws import generator, resample_counts
 from tests.scoring.designs import Sample, skewed, unequal
 
 FEW = {"seed": 4, "resamples": 200}

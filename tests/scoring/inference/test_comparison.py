@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from predibot.scoring.inference.bootstrap import cluster_bootstrap_mean, ratio_sums, studentised_distances
-from predibot.scoring.inference.comparison import (
+from predibot.scoring.inference.uncertainty import (
     SYMMETRIC,
     Comparison,
     benjamini_hochberg,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from predibot.scoring.inference.draws import at_least, between_0_and_1, generator, resample_counts, resample_sums
+from predibot.scoring.inference.bootstrap import at_least, between_0_and_1, generator, resample_counts, resample_sums
 
 
 @pytest.mark.parametrize("clusters", [1, 7, 40_000])

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring.metrics.conventions import CONVENTIONS
-from predibot.scoring.metrics.periods import Periods, choose_periods, infer_periods
+from predibot.scoring.metrics.conventions import CONVENTIONS, Periods, choose_periods, infer_periods
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 PREDIBENCH = CONVENTIONS["predibench"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import EdgeScore, TrackRecord, Uncertainty, edge_pairs, edges, scorecards
-from predibot.scoring.evaluation.running import running_sums
+from predibot.scoring.evaluation.horizon_series import running_sums
 from predibot.scoring.records.edge import edge_curves
 from tests.scoring import by_loops
 from tests.scoring.evaluation.test_scorecard import RECORDS

@@ -33,8 +33,7 @@ from predibot.ledger.write.events import markets, run_events
 from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import account_decisions, turns
 from predibot.rows import grouped
-from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
-from predibot.scoring.accounts.replicates import join_accounts
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, join_accounts
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.part import EVERYTHING, Part

@@ -8,7 +8,7 @@ from predibot.reports.table import Column, Table, ends, table_of, value_of
 from predibot.reports.terminal.terminal import plain
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
-from predibot.scoring.accounts.replicates import AccountReplicates, CohortReplicates
+from predibot.scoring.accounts.record import AccountReplicates, CohortReplicates
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.records.consistency import UNCHANGED_PRICE
 

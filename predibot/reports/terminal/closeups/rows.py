@@ -15,7 +15,7 @@ from predibot.reports.terminal.closeups.beliefs import coherence_grids, exposure
 from predibot.reports.terminal.terminal import plain, sentence, within
 from predibot.reports.views.leaderboard import VERDICTS, more_events
 from predibot.scoring.evaluation.e_values import BEATS_FROM
-from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
+from predibot.scoring.evaluation.horizon_series import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.overlap import ENOUGH_TO_RANK

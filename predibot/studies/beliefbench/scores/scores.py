@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, indices, numbers, refuse, same_length
+from predibot.scoring.inference.bootstrap import generator, resample_counts
 from predibot.scoring.inference.clusters import cluster_codes
-from predibot.scoring.inference.draws import generator, resample_counts
 
 CLASSES = 5
 UNREAD = -1

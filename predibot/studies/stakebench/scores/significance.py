@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, array_of, booleans, floats, indices, numbers, refuse, same_length
+from predibot.scoring.inference.bootstrap import at_least, between_0_and_1, generator
 from predibot.scoring.inference.clusters import cluster_codes
-from predibot.scoring.inference.comparison import benjamini_hochberg
-from predibot.scoring.inference.draws import at_least, between_0_and_1, generator
 from predibot.scoring.inference.student_t import t_two_sided
+from predibot.scoring.inference.uncertainty import benjamini_hochberg
 from predibot.scoring.metrics.agreement import rank_correlation
 from predibot.studies.stakebench.scores.ratios import Tally
 from predibot.studies.stakebench.scores.scores import directed_marks, names_side, stake_quartiles
