@@ -99,7 +99,7 @@ def test_the_leaderboard_names_a_band_only_where_one_is_drawn(
     path, said = "/?bots=bot_1,bot_2", "the band is the 95&nbsp;% interval of bot_"
     page = many.get(path).text
     assert page.count(said) == page.count('<polygon class="lead"') == 1
-    monkeypatch.setattr(chart, "_is_wide", lambda _: False)
+    monkeypatch.setattr(chart, "_interval", lambda _: ())
     page = many.get(path).text
     assert "<polygon points" in page and said not in page
 
