@@ -11,7 +11,7 @@ from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.deciding.open_run import RunRequest, choose_for
 from predibot.jobs.deciding.worker import agent_setup
-from predibot.reports.terminal.dry_run import CohortPrompt, PlannedRequest, planned_requests
+from predibot.reports.terminal.decisions import CohortPrompt, PlannedRequest, planned_requests
 from predibot.reports.views.decide import SelectionView, selection_view
 
 

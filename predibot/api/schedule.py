@@ -39,16 +39,9 @@ from predibot.jobs.schedule.scheduled_recipe import (
 from predibot.jobs.schedule.service import LONGEST_WAIT, Child, OnSlot, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
+from predibot.ledger.write import slots
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.paces import SharedPaces
-from predibot.ledger.write.slots import (
-    SlotResult,
-    add_schedule,
-    change_schedule,
-    miss_slots,
-    pause_reason,
-    read_schedules,
-)
 from predibot.plain_file import plain_text
 from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.records.part import Part
@@ -219,7 +212,7 @@ def play_now(
                 "Name another, or leave it out"
             )
         slot_at = slot_at or recipe.slot_to_play(store, now)
-        store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
+        store.run_write(partial(slots.add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
         caller.say(f"{recipe.name}: playing the run of {short_instant(slot_at)}")
         recipe = replace(recipe, request=replace(recipe.request, retry=retry))
         play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
@@ -258,7 +251,7 @@ def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
     runs the recipe by its schedule here.
     """
     with caller.writing(ledger) as store:
-        known = store.run_read(read_schedules)
+        known = store.run_read(slots.read_schedules)
         # A broken recipe can be paused by its name.
         name = next((each.recipe for each in known if argument in (each.recipe, each.argument)), None)
         name = name or ScheduledRecipe.read(argument).name
@@ -268,9 +261,11 @@ def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
             # While no service ran, nothing noted the slots that the pause skipped.
             left_out = tuple(ScheduledRecipe.read(stored.argument).schedule.slots(stored.paused_at, now))
             store.run_write(
-                partial(miss_slots, recipe=name, slots=left_out, reason=pause_reason(stored.paused_at), now=now)
+                partial(
+                    slots.miss_slots, recipe=name, slots=left_out, reason=slots.pause_reason(stored.paused_at), now=now
+                )
             )
-        if not store.run_write(partial(change_schedule, recipe=name, paused_at=now if paused else None)):
+        if not store.run_write(partial(slots.change_schedule, recipe=name, paused_at=now if paused else None)):
             names = ", ".join(each.recipe for each in known) or "none"
             raise UsageError(f"no schedule of recipe {name!r} is known here. Known: {names}")
     return name
@@ -302,7 +297,7 @@ def play_slot(
     ledger: str,
     caller: Caller,
     executor: ExecutorSpec | None = None,
-) -> SlotResult:
+) -> slots.SlotResult:
     """Make every missing decision of a slot, store new prices, and evaluate if nobody did that day; return the result.
 
     Accounts are settled and valued where their bots decide. A failed check of the doctor becomes part of the reason,
@@ -329,7 +324,7 @@ def play_slot(
             resources = Resources(store, settings, caller.clock, listener)
             report = decide_with(executor, request, opened, resources, ledger=ledger)
     except PredibotError as error:
-        return SlotResult("failed", "; ".join((describe_error(error), *broken)))
+        return slots.SlotResult("failed", "; ".join((describe_error(error), *broken)))
     played = _slot_result(report)
     notes = [*broken, *track_recipe(recipe, store=store, caller=caller), *_evaluate_daily(recipe, store, caller)]
     return replace(played, reason="; ".join(filter(None, (played.reason, *notes))))
@@ -348,7 +343,7 @@ def track_recipe(recipe: ScheduledRecipe, *, store: Store, caller: Caller) -> tu
 
 def _evaluate_daily(recipe: ScheduledRecipe, store: Store, caller: Caller) -> tuple[str, ...]:
     """Evaluate once a day, so that reports find a cached evaluation; return what went wrong."""
-    stored = next((each for each in store.run_read(read_schedules) if each.recipe == recipe.name), None)
+    stored = next((each for each in store.run_read(slots.read_schedules) if each.recipe == recipe.name), None)
     now = caller.clock()
     if stored is not None and stored.evaluated_at is not None and stored.evaluated_at.date() == now.date():
         return ()
@@ -356,20 +351,20 @@ def _evaluate_daily(recipe: ScheduledRecipe, store: Store, caller: Caller) -> tu
         evaluate_stored(store, Part(venue=recipe.request.recipe.venue), clock=caller.clock)
     except PredibotError as error:
         return (f"evaluating failed: {describe_error(error)}",)
-    store.run_write(partial(change_schedule, recipe=recipe.name, evaluated_at=now))
+    store.run_write(partial(slots.change_schedule, recipe=recipe.name, evaluated_at=now))
     return ()
 
 
-def _slot_result(report: DecideReport) -> SlotResult:
+def _slot_result(report: DecideReport) -> slots.SlotResult:
     if not report.run.id:
-        return SlotResult("failed", "; ".join(report.notes), may_be_idle=not report.has_session)
+        return slots.SlotResult("failed", "; ".join(report.notes), may_be_idle=not report.has_session)
     failed, key = report.statuses.get("failed", 0), report.run.key
     if report.undecided:
-        return SlotResult("partly", f"{report.undecided} decisions are under way in another process", key)
+        return slots.SlotResult("partly", f"{report.undecided} decisions are under way in another process", key)
     if not failed:
-        return SlotResult("done", run_key=key)
+        return slots.SlotResult("done", run_key=key)
     ended = (each for each in report.decisions if each.stored.status == "failed" or each.stored.reason_kind == "answer")
     # A decision that its game made in place of an unusable answer has the reason in its notes.
     first = next(each.message or " ".join(each.stored.notes) for each in ended)
     reason = f"{failed} of {len(report.decisions)} decisions failed, the first: {first}"
-    return SlotResult("partly" if report.statuses.get("recorded", 0) else "failed", reason, key)
+    return slots.SlotResult("partly" if report.statuses.get("recorded", 0) else "failed", reason, key)

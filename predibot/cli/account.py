@@ -28,8 +28,7 @@ def account(
     from predibot.jobs.accounts.statement import account_statements, bot_rationales, read_conversation
     from predibot.plugins.venues import venue_or_defaults
     from predibot.reports import figures
-    from predibot.reports.accounts.rationales import rationale_documents, rationale_tables
-    from predibot.reports.accounts.statement import account_document, print_account
+    from predibot.reports.accounts import statement
     from predibot.reports.terminal.terminal import print_grid
 
     if bot is None and full:
@@ -53,18 +52,18 @@ def account(
             )
         if bot is None:
             if json:
-                output.print_document({"rationales": rationale_documents(rationales)})
+                output.print_document({"rationales": statement.rationale_documents(rationales)})
             else:
-                for table in rationale_tables(rationales):
+                for table in statement.rationale_tables(rationales):
                     print_grid(output.report_console(), table)
             return
         asked = partial(read_conversation, store)
         if json:
-            output.print_document({"accounts": [account_document(each, asked) for each in found]})
+            output.print_document({"accounts": [statement.account_document(each, asked) for each in found]})
             return
         console = output.report_console()
         for number, each in enumerate(found):
             if number:
                 console.print()
             with figures.in_currency(venue_or_defaults(each.name.venue).currency):
-                print_account(console, each, asked, full=full)
+                statement.print_account(console, each, asked, full=full)

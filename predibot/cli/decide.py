@@ -77,7 +77,7 @@ def decide(
         _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)
         return DONE
     from predibot.api.decide import decide as decide_run
-    from predibot.reports.terminal.decisions import print_decisions
+    from predibot.reports.terminal import decisions
     from predibot.reports.views.decide import DecideView, decide_view
 
     with decide_run(
@@ -91,7 +91,7 @@ def decide(
     ) as report:
         view = decide_view(report)
         code = code_of_decisions(report.statuses, undecided=report.undecided)
-        output.print_found(view, DecideView.document, print_decisions, json=json, exit_code=code)
+        output.print_found(view, DecideView.document, decisions.print_decisions, json=json, exit_code=code)
         return code
 
 
@@ -117,34 +117,33 @@ def _show_plan(
 ) -> None:
     from predibot.api.plan import preview
     from predibot.reports.figures import things
-    from predibot.reports.terminal.decisions import print_selection, texts_of
-    from predibot.reports.terminal.dry_run import (
-        cost_document,
-        most_text,
-        print_cohort,
-        print_cost,
-        print_requests,
-        request_documents,
-    )
+    from predibot.reports.terminal import decisions
     from predibot.reports.terminal.terminal import print_line
 
     plan = preview(request, caller, venue=venue, as_of=as_of)
     names, view, count = plan.bots, plan.selection, plan.decisions
     if as_json:
-        document = {"bots": [*names], "would_decide": count, "dry_run": True, "worst_case": cost_document(plan.cost)}
+        document = {
+            "bots": [*names],
+            "would_decide": count,
+            "dry_run": True,
+            "worst_case": decisions.cost_document(plan.cost),
+        }
         document["cohort"] = None if plan.cohort is None else plan.cohort._asdict()
-        output.print_document({**view.document(), **document, "asks": request_documents(plan.asked)}, exit_code=DONE)
+        output.print_document(
+            {**view.document(), **document, "asks": decisions.request_documents(plan.asked)}, exit_code=DONE
+        )
         return
     console = output.report_console()
-    texts = texts_of(view.selected)
+    texts = decisions.texts_of(view.selected)
     what = things(len(texts), "text") if texts else things(len(view.selected), "event")
-    cost = most_text(plan.cost)
+    cost = decisions.most_text(plan.cost)
     print_line(
         console, f"would decide: {', '.join(names)} on {what}, {things(count, 'decision')}, {cost}; nothing stored"
     )
-    print_cost(console, plan.cost)
-    print_requests(console, plan.asked)
+    decisions.print_cost(console, plan.cost)
+    decisions.print_requests(console, plan.asked)
     if plan.cohort is not None:
-        print_cohort(console, plan.cohort)
+        decisions.print_cohort(console, plan.cohort)
     console.print()
-    print_selection(console, view, most=None if every else 0)
+    decisions.print_selection(console, view, most=None if every else 0)

@@ -28,8 +28,7 @@ def skill(
     from predibot.api.skill import compare_prompts, skill_in_file, skill_in_ledger
     from predibot.jobs.score_files.forecasts import Layout
     from predibot.jobs.score_files.table_file import open_table_file
-    from predibot.reports.terminal.score import bad_rows_document, print_bad_rows
-    from predibot.reports.terminal.skill import print_prompts, print_skill, prompts_document, skill_document
+    from predibot.reports.terminal import score
     from predibot.scoring.inference.uncertainty import Uncertainty
     from predibot.scoring.records.part import EVERYTHING
 
@@ -46,15 +45,17 @@ def skill(
         with open_table_file(file, None, sys.stdin) as table:
             found, read = skill_in_file(table, layout, how)
         if json:
-            output.print_document({**skill_document(found), "rows": read.file.rows, **bad_rows_document(read.file)})
+            output.print_document(
+                {**score.skill_document(found), "rows": read.file.rows, **score.bad_rows_document(read.file)}
+            )
         else:
-            print_skill(console, found, every_row=every)
-            print_bad_rows(console, read.file)
+            score.print_skill(console, found, every_row=every)
+            score.print_bad_rows(console, read.file)
         return
     with caller.reading(ledger) as store:
         if by is not None:
             prompts = compare_prompts(store, asked, caller, how)
-            output.print_found(prompts, prompts_document, print_prompts, json=json)
+            output.print_found(prompts, score.prompts_document, score.print_prompts, json=json)
             return
         found = skill_in_ledger(store, asked, caller, how)
-        output.print_found(found, skill_document, print_skill, json=json, every_row=every)
+        output.print_found(found, score.skill_document, score.print_skill, json=json, every_row=every)

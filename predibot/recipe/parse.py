@@ -27,23 +27,9 @@ from predibot.plugins.games import make_game, non_default_options, option_compla
 from predibot.plugins.strategies import argument_complaints, argument_names, spec_of
 from predibot.plugins.tools import search_problem
 from predibot.plugins.venues import default_venue, parse_venue_spec
+from predibot.recipe import tables
 from predibot.recipe.prompts import read_prompt
 from predibot.recipe.recipe import BotSpec, Recipe, game_options, in_order, is_name
-from predibot.recipe.tables import (
-    KEYS,
-    BotTable,
-    GameTable,
-    PriceTable,
-    RecipeTable,
-    SamplesTable,
-    ScheduleTable,
-    SearchTable,
-    SelectionTable,
-    SettingsTable,
-    describe_mistake,
-    short_key,
-    unknown_key,
-)
 from predibot.recipe.text import KeyPath, RecipeText, find_recipe, key_lines, packaged_crypto_words
 from predibot.selection import SelectionRules
 
@@ -129,7 +115,7 @@ def _refuse_secrets_and_huge_numbers(data: Mapping[str, Any], where: RecipeText)
             raise where.error(path, "a number is beyond 64 bits. Write one of at most 18 digits")
         key = str(path[-1])
         if {word.casefold() for word in _KEY_WORD.findall(key)} & _SECRET_WORDS:
-            what = f"{short_key(key)!r} looks like a secret. Take it out and put it into the environment"
+            what = f"{tables.short_key(key)!r} looks like a secret. Take it out and put it into the environment"
             raise where.error(path, f"{what}; recipes are shared")
 
 
@@ -141,13 +127,13 @@ def _walk(data: object, above: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]
         yield from _walk(value, (*above, key))
 
 
-def _parse_tables(data: Mapping[str, Any], where: RecipeText) -> RecipeTable:
+def _parse_tables(data: Mapping[str, Any], where: RecipeText) -> tables.RecipeTable:
     try:
-        return RecipeTable.model_validate(data)
+        return tables.RecipeTable.model_validate(data)
     except ValidationError as error:
         # Only the first mistake is shown, and describing one is slow: a megabyte can have a hundred thousand.
         earliest = nsmallest(20, error.errors(include_url=False), key=lambda details: where.line(details["loc"]))
-        mistakes = [describe_mistake(details, data) for details in earliest]
+        mistakes = [tables.describe_mistake(details, data) for details in earliest]
     path, what = min(mistakes, key=lambda mistake: where.line(mistake[0]))
     raise where.error(path, what)
 
@@ -158,8 +144,8 @@ def _check_name(name: str, where: RecipeText, path: KeyPath) -> str:
     return name
 
 
-def _parse_game(top: RecipeTable, where: RecipeText) -> tuple[str, dict[str, Argument]]:
-    table = GameTable(name=top.game) if isinstance(top.game, str) else top.game
+def _parse_game(top: tables.RecipeTable, where: RecipeText) -> tuple[str, dict[str, Argument]]:
+    table = tables.GameTable(name=top.game) if isinstance(top.game, str) else top.game
     options = table.model_extra or {}
     key: KeyPath = ("game",)
     try:
@@ -189,7 +175,7 @@ def _parse_every(text: str, where: RecipeText) -> timedelta:
         raise where.error(("every",), what) from None
 
 
-def _parse_schedule(table: ScheduleTable, where: RecipeText) -> Schedule:
+def _parse_schedule(table: tables.ScheduleTable, where: RecipeText) -> Schedule:
     lengths = {
         key: _parse_length(text, where, "schedule", key)
         for key in ("jitter", "catch_up", "deadline", "track_every")
@@ -224,7 +210,7 @@ def _parse_length(text: str, where: RecipeText, *path: str) -> timedelta:
         raise where.error(path, f"{path[-1]!r}: {error}") from None
 
 
-def _selection_rules(table: SelectionTable, game: Game, where: RecipeText) -> SelectionRules:
+def _selection_rules(table: tables.SelectionTable, game: Game, where: RecipeText) -> SelectionRules:
     stated = table.model_dump(exclude_unset=True, exclude={"crypto_words"})
     stated.update({name: tuple(stated[name]) for name in ("exclude", "include") if name in stated})
     try:
@@ -239,7 +225,7 @@ def _selection_rules(table: SelectionTable, game: Game, where: RecipeText) -> Se
         raise where.error(("selection", key), str(error)) from None
 
 
-def _parse_bots(top: RecipeTable, game: Game, where: RecipeText) -> tuple[BotSpec, ...]:
+def _parse_bots(top: tables.RecipeTable, game: Game, where: RecipeText) -> tuple[BotSpec, ...]:
     bots: dict[str, BotSpec] = {}
     named = set[str]()
     for index, table in enumerate(top.bots):
@@ -268,10 +254,12 @@ def _parse_bots(top: RecipeTable, game: Game, where: RecipeText) -> tuple[BotSpe
     return tuple(bots.values())
 
 
-def _samples_of(bot: BotSpec, table: BotTable, game: Game, path: KeyPath, where: RecipeText) -> tuple[BotSpec, ...]:
+def _samples_of(
+    bot: BotSpec, table: tables.BotTable, game: Game, path: KeyPath, where: RecipeText
+) -> tuple[BotSpec, ...]:
     """Return the bot that pools the samples of a bot, and the samples; nothing where none are wanted."""
-    stated = _keys_of(SamplesTable, table)
-    wanted = _validated(SamplesTable, stated, path, where)
+    stated = _keys_of(tables.SamplesTable, table)
+    wanted = _validated(tables.SamplesTable, stated, path, where)
     if wanted.samples is None:
         for key in stated:
             raise where.error((*path, key), f"{key!r} in [[bots]] goes with samples; give both or none")
@@ -322,23 +310,27 @@ def _check_members(bot: BotSpec, bots: Mapping[str, BotSpec], path: KeyPath, whe
             raise where.error((*path, "members"), what)
 
 
-def _parse_bot(table: BotTable, game: Game, path: KeyPath, where: RecipeText) -> BotSpec:
+def _parse_bot(table: tables.BotTable, game: Game, path: KeyPath, where: RecipeText) -> BotSpec:
     extra = table.model_extra or {}
     name = _check_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
     try:
         takes = argument_names(table.strategy)
-        stated = _keys_of(SettingsTable, table)
-        arguments = {key: extra[key] for key in extra if key not in stated and key not in _keys_of(SamplesTable, table)}
+        stated = _keys_of(tables.SettingsTable, table)
+        arguments = {
+            key: extra[key] for key in extra if key not in stated and key not in _keys_of(tables.SamplesTable, table)
+        }
         for key in arguments:
             if key not in takes:
-                raise where.error((*path, key), unknown_key(key, "in [[bots]]", (*takes, *KEYS["in [[bots]]"])))
+                raise where.error(
+                    (*path, key), tables.unknown_key(key, "in [[bots]]", (*takes, *tables.KEYS["in [[bots]]"]))
+                )
         for argument, complaint in argument_complaints(table.strategy, arguments).items():
             raise where.error((*path, argument), f"strategy {table.strategy!r}: {complaint}")
         if table.price_usd_per_search is not None and table.price_usd_per_million_tokens is None:
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
         spec = spec_of(table.strategy, arguments).playing(game.name)
-        answers = dict(_validated(SettingsTable, stated, path, where))
+        answers = dict(_validated(tables.SettingsTable, stated, path, where))
         prompt = answers.pop("prompt")
         settings = ModelSettings(**answers)
         if needs := _unmet_needs(spec.needs, game):
@@ -350,7 +342,7 @@ def _parse_bot(table: BotTable, game: Game, path: KeyPath, where: RecipeText) ->
         if stated and not spec.needs.models:
             key = next(iter(stated))
             what = f"strategy {table.strategy!r} asks no model, so {key!r} changes nothing. Take it out"
-            if key in RecipeTable.model_fields:
+            if key in tables.RecipeTable.model_fields:
                 what = f"{key!r} does not belong in [[bots]]; it belongs at the top of the file"
             raise where.error((*path, key), what)
         text = "" if prompt is None else _read_prompt(prompt, game, spec.needs, (*path, "prompt"), where)
@@ -376,7 +368,7 @@ def _read_prompt(name: str, game: Game, needs: Needs, path: KeyPath, where: Reci
         raise where.error(path, f"'prompt' in [[bots]] is {name[:60]!r}, and {error}") from None
 
 
-def _keys_of(keys: type[_Keys], table: BotTable) -> dict[str, Any]:
+def _keys_of(keys: type[_Keys], table: tables.BotTable) -> dict[str, Any]:
     """Return the further keys of a bot that a table has, without those that its strategy takes as arguments."""
     known = keys.model_fields.keys() - argument_names(table.strategy)
     return {key: value for key, value in (table.model_extra or {}).items() if key in known}
@@ -387,12 +379,12 @@ def _validated(keys: type[_Keys], stated: Mapping[str, Any], path: KeyPath, wher
         return keys.model_validate(stated)
     except ValidationError as error:
         mistake = error.errors(include_url=False)[0]
-        raise where.error(*describe_mistake({**mistake, "loc": (*path, *mistake["loc"])}, {})) from None
+        raise where.error(*tables.describe_mistake({**mistake, "loc": (*path, *mistake["loc"])}, {})) from None
 
 
-def _model_terms(table: BotTable, settings: ModelSettings) -> ModelTerms:
+def _model_terms(table: tables.BotTable, settings: ModelSettings) -> ModelTerms:
     price = table.price_usd_per_million_tokens
-    stated = (price.input, price.output) if isinstance(price, PriceTable) else (price, price)
+    stated = (price.input, price.output) if isinstance(price, tables.PriceTable) else (price, price)
     return ModelTerms(
         table.base_url,
         table.client,
@@ -401,11 +393,11 @@ def _model_terms(table: BotTable, settings: ModelSettings) -> ModelTerms:
         table.price_usd_per_search,
         table.knowledge_cutoff,
         settings,
-        price.cached if isinstance(price, PriceTable) else None,
+        price.cached if isinstance(price, tables.PriceTable) else None,
     )
 
 
-def _search_terms(table: SearchTable, where: RecipeText) -> SearchTerms:
+def _search_terms(table: tables.SearchTable, where: RecipeText) -> SearchTerms:
     for provider in table.providers:
         if problem := search_problem(provider):
             what = f"'providers' in [search] is {provider[:40]!r}. {problem}"
@@ -427,5 +419,5 @@ def _search_terms(table: SearchTable, where: RecipeText) -> SearchTerms:
     return SearchTerms(**{**table.model_dump(), **lists})
 
 
-def _name_path(table: BotTable, path: KeyPath) -> KeyPath:
+def _name_path(table: tables.BotTable, path: KeyPath) -> KeyPath:
     return (*path, "strategy" if table.name is None else "name")

@@ -1,8 +1,8 @@
-"""Templates of pages: they show texts from outside as text, and make addresses in one way."""
+"""Templates of pages: they show texts from outside as text, make addresses in one way, and stand in one frame."""
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -10,12 +10,19 @@ from urllib.parse import urlencode, urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
+from sqlalchemy import Connection, select
 
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import one_line
+from predibot.ledger.read.accounts.statement import names_of_accounts
+from predibot.ledger.read.details.events import count_shown
+from predibot.ledger.schema.tables import CohortRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.slots import read_schedules
+from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
-from predibot.web import frame
-from predibot.web.cache import LedgerCache
+from predibot.reports.study import studies
+from predibot.web.cache import LedgerCache, colours
 
 _MOST_CHARACTERS = 600
 _MOST_TEXT_CHARACTERS = 20_000
@@ -73,8 +80,8 @@ class Templates:
             instant=instant,
             live=live,
             known_bots=keep(cache.bots),
-            menu=keep(partial(frame.menu, cache)),
-            banner=keep(partial(frame.banner, cache)),
+            menu=keep(partial(menu, cache)),
+            banner=keep(partial(banner, cache)),
             # The address of home tells how far up the addresses of a page begin.
             around=lambda template, path, ledger: around(template, path, ledger, address("/")),
         )
@@ -150,3 +157,55 @@ def outside(address: object) -> str:
     except ValueError:
         return ""
     return text if found.scheme in ("http", "https") and found.hostname and "@" not in found.netloc else ""
+
+
+_STALE = timedelta(days=8)
+"""The data of a weekly schedule that missed no slot is never older."""
+_cohorts = table_of(CohortRow)
+
+
+def menu(cache: LedgerCache) -> dict[str, list[tuple[str, str]]]:
+    """Return address and name of each page that a ledger has something for: `main` at the top, `more` at the foot."""
+    runs = cache.runs()
+    on_events = len(cache.bots("event"))
+    with_runs = {run.venue_name for run in runs}
+    main = (
+        (True, "/", "Leaderboard"),
+        (bool(runs), "/decisions", "Decisions"),
+        (on_events > 0, "/events", "Events"),
+        (on_events > 1, "/compare", "Compare"),
+        (bool(cache.read(names_of_accounts)), "/accounts", "Accounts"),
+        (cache.read(_has_cohorts), "/cohorts", "Cohorts"),
+        *((each.data_set in with_runs, f"/{each.data_set}", each.menu) for each in studies().values() if each.menu),
+        (bool(runs) or bool(cache.read(read_schedules)), "/status", "Status"),
+        (True, "/methods", "How it is scored"),
+    )
+    more = (
+        (bool(runs), "/today", "Today"),
+        (on_events > 0, "/calibration", "Calibration"),
+        (bool(cache.read(colours)), "/curves", "Over time"),
+        (cache.read(count_shown) > 0, "/news", "News"),
+        (on_events > 0, "/graph", "Related events"),
+        (bool(runs), "/runs", "Runs"),
+    )
+    entries = {"main": main, "more": more}
+    return {place: [(address, name) for is_there, address, name in of if is_there] for place, of in entries.items()}
+
+
+def banner(cache: LedgerCache) -> str:
+    """Return what a reader must know before any number: that the world is invented or past, or how old the data is."""
+    counted = [run for run in cache.runs() if not run.void]
+    if not counted:
+        return ""
+    newest = max(counted, key=lambda run: run.slot_at)
+    venue = venue_or_defaults(newest.venue)
+    if venue.invented:
+        return "A simulated world: events, prices and news are invented."
+    if not venue.live:
+        return "A replay: the bots decided on the past, as of each day shown."
+    age = cache.clock() - newest.as_of
+    return f"Not up to date: the newest run is {age.days} days old." if age > _STALE else ""
+
+
+def _has_cohorts(connection: Connection) -> bool:
+    return connection.execute(select(_cohorts.c.id).limit(1)).first() is not None

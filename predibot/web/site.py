@@ -27,33 +27,15 @@ from predibot.reports import figures
 from predibot.reports.pictures.card import MOST_BOTS, card_note, draw_card
 from predibot.reports.study import studies
 from predibot.reports.views.evaluation import csv_of, evaluation_document, evaluation_rows
-from predibot.reports.views.leaderboard import leaderboard
+from predibot.reports.views.leaderboard import leaderboard as rows_of_leaderboard
 from predibot.reports.views.methods import chapters
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
 from predibot.web.data_set import CARD, FILE_NAMES, data_files
 from predibot.web.feed import FEED, Feed
-from predibot.web.frame import banner
-from predibot.web.pages.accounts import account_page, cohort_page
-from predibot.web.pages.bots import bot_page
-from predibot.web.pages.compare import compare_page, pairs_of_the_first
-from predibot.web.pages.decisions import decision_page, decisions_page, source_page
-from predibot.web.pages.events import event_page, events_page, events_sharing_labels, graph_page, related_edges
-from predibot.web.pages.items import item_ids, item_page, items_page
-from predibot.web.pages.leaderboard import (
-    TABLES_ASK,
-    PartTexts,
-    calibration_page,
-    curves_page,
-    leaderboard_page,
-    side_by_side_page,
-    table_page,
-)
-from predibot.web.pages.methods import methods_page
-from predibot.web.pages.news import news_page
+from predibot.web.pages import accounts, bots, decisions, events, items, leaderboard, methods, records
 from predibot.web.pages.page import PAGE, WebPage, message_page
-from predibot.web.pages.records import accounts_page, cohorts_page, published_status_page, runs_page, study_page
-from predibot.web.rendering import Templates, line
+from predibot.web.rendering import Templates, banner, line
 from predibot.web.site_cache import SiteCache, rows_by_subject
 from predibot.web.site_folder import SiteFolder, SiteSummary, digest_of
 
@@ -207,8 +189,8 @@ class _Site:
     def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
         """Give every page its file, and return those of no event and no decision."""
         cache, options = self._cache, self._options
-        scores = PartTexts(options.recipe, options.venue)
-        board = leaderboard_page(cache, scores)
+        scores = leaderboard.PartTexts(options.recipe, options.venue)
+        board = leaderboard.leaderboard_page(cache, scores)
         in_menu = [study for study in studies().values() if study.menu and study.runs(cache.store)]
         general = list[_SitePage]()
 
@@ -216,49 +198,59 @@ class _Site:
             general.append(_SitePage(path, asked, make))
 
         add("/", lambda: board)
-        add("/calibration", partial(calibration_page, cache, scores))
-        add("/curves", partial(curves_page, cache, **scores.parameters()))
-        add("/graph", partial(graph_page, cache, options.venue))
+        add("/calibration", partial(leaderboard.calibration_page, cache, scores))
+        add("/curves", partial(leaderboard.curves_page, cache, **scores.parameters()))
+        add("/graph", partial(events.graph_page, cache, options.venue))
         for path, page_of in (
-            ("status", published_status_page),
-            ("accounts", accounts_page),
-            ("cohorts", cohorts_page),
+            ("status", records.published_status_page),
+            ("accounts", records.accounts_page),
+            ("cohorts", records.cohorts_page),
         ):
             add(f"/{path}", partial(page_of, cache))
         for each_study in in_menu:
-            add(f"/{each_study.data_set}", partial(study_page, each_study, cache, items=options.items))
+            add(f"/{each_study.data_set}", partial(records.study_page, each_study, cache, items=options.items))
         for chapter in ("", *(each.name for each in chapters())):
-            add("/methods", partial(methods_page, cache, chapter), **({"chapter": chapter} if chapter else {}))
+            add("/methods", partial(methods.methods_page, cache, chapter), **({"chapter": chapter} if chapter else {}))
         if len(cache.bots("event")) > 1:
-            compared = partial(compare_page, cache, recipe=options.recipe, venue=options.venue)
+            compared = partial(leaderboard.compare_page, cache, recipe=options.recipe, venue=options.venue)
             add("/compare", compared)
-            for one, other in pairs_of_the_first(cache, options.recipe, options.venue):
+            for one, other in leaderboard.pairs_of_the_first(cache, options.recipe, options.venue):
                 add("/compare", partial(compared, one, other), one=one, other=other)
         if board.shown.get("several_venues"):
-            add("/side-by-side", partial(side_by_side_page, cache, options.recipe))
+            add("/side-by-side", partial(leaderboard.side_by_side_page, cache, options.recipe))
         for name in board.shown.get("tables", ()):
-            if (table := table_page(cache, name, scores)).shown["grids"]:
+            if (table := leaderboard.table_page(cache, name, scores)).shown["grids"]:
                 add(f"/tables/{name}", lambda table=table: table)
         for path, parts, make in (
-            ("/decisions", len(own), partial(decisions_page, cache, since=self._first_day, items=False)),
-            ("/events", len(cache.read(select_events)), partial(events_page, cache)),
-            ("/news", cache.read(count_shown, "", self._since), partial(news_page, cache, since=self._first_day)),
-            ("/runs", len(cache.runs()), partial(runs_page, cache)),
+            ("/decisions", len(own), partial(decisions.decisions_page, cache, since=self._first_day, items=False)),
+            ("/events", len(cache.read(select_events)), partial(events.events_page, cache)),
+            (
+                "/news",
+                cache.read(count_shown, "", self._since),
+                partial(events.news_page, cache, since=self._first_day),
+            ),
+            ("/runs", len(cache.runs()), partial(records.runs_page, cache)),
         ):
             # An empty list has a page too.
             general += _numbered(path, max(1, parts), make)
         for each_market in cache.read(list_shown_markets, self._since):
             id = each_market.market_id
-            general += _numbered("/news", each_market.shown, partial(news_page, cache, id, self._first_day), market=id)
+            general += _numbered(
+                "/news", each_market.shown, partial(events.news_page, cache, id, self._first_day), market=id
+            )
         for name in cache.bots():
-            add("/bot", partial(bot_page, cache, name, options.venue, options.items), name=name)
+            add("/bot", partial(bots.bot_page, cache, name, options.venue, options.items), name=name)
         for name in dict.fromkeys(cache.store.run_read(names_of_accounts)):
-            add("/account", partial(account_page, cache, name), bot=name)
-        for week in cohorts_page(cache).shown["weeks"]:
-            add("/cohort", partial(cohort_page, cache, week), week=week)
+            add("/account", partial(accounts.account_page, cache, name), bot=name)
+        for week in records.cohorts_page(cache).shown["weeks"]:
+            add("/cohort", partial(accounts.cohort_page, cache, week), week=week)
         for each_study in in_menu:
             for key in each_study.runs(cache.store):
-                add(f"/{each_study.data_set}", partial(study_page, each_study, cache, key, options.items), run=key)
+                add(
+                    f"/{each_study.data_set}",
+                    partial(records.study_page, each_study, cache, key, options.items),
+                    run=key,
+                )
         if options.items:
             general += self._pages_of_items()
         for page in general:
@@ -278,12 +270,12 @@ class _Site:
         """Yield the lists of the items of each run of a study, and then a page for each item."""
         cache = self._cache
         runs = [run for run in cache.runs() if run.slot_at >= self._since]
-        shown = [(run.run, ids) for run in runs if not run.void for ids in [item_ids(cache, run.run)]]
+        shown = [(run.run, ids) for run in runs if not run.void for ids in [items.item_ids(cache, run.run)]]
         for key, ids in shown:
-            yield from _numbered("/items", len(ids), partial(items_page, cache, key), run=key)
+            yield from _numbered("/items", len(ids), partial(items.items_page, cache, key), run=key)
         for key, ids in shown:
             for id in ids:
-                yield _SitePage("/item", {"run": key, "subject": id}, partial(item_page, cache, key, id))
+                yield _SitePage("/item", {"run": key, "subject": id}, partial(items.item_page, cache, key, id))
 
     def _name_page(self, path: str, asked: Mapping[str, str]) -> None:
         kind = path.strip("/") or "index"
@@ -331,7 +323,7 @@ class _Site:
         cache = self._cache
         run, bot, subject = decision.run, decision.bot, decision.subject_id
         asked = {"run": run, "bot": bot, "subject": subject}
-        make = partial(decision_page, cache, run, bot, subject)
+        make = partial(decisions.decision_page, cache, run, bot, subject)
         found = [_SitePage("/decision", asked, make)]
         if not cache.traces or decision.trace_sha256 is None:
             return found
@@ -348,13 +340,15 @@ class _Site:
                 found.append(_SitePage("/decision", {**asked, name: str(number)}, partial(make, **{name: number})))
         for each in cache.details(run, bot, subject).sources:
             of_source = {**asked, "number": str(each.number)}
-            found.append(_SitePage("/source", of_source, partial(source_page, cache, run, bot, subject, each.number)))
+            found.append(
+                _SitePage("/source", of_source, partial(decisions.source_page, cache, run, bot, subject, each.number))
+            )
         return found
 
     def _write_event(self, id: str, own: Sequence[LedgerDecision], code: object) -> None:
         """Write the page of an event and those of its decisions, if anything they show has changed."""
         cache = self._cache
-        pages = [_SitePage("/event", {"id": id}, partial(event_page, cache, id))]
+        pages = [_SitePage("/event", {"id": id}, partial(events.event_page, cache, id))]
         pages += [page for each in own for page in self._pages_of(each)]
         names = [self._file_names[page.key] for page in pages]
         made_of = [
@@ -364,8 +358,8 @@ class _Site:
             cache.forecasts.get(id),
             cache.prices(id),
             cache.revisions(id),
-            events_sharing_labels(cache, id),
-            related_edges(cache, id, own[0].run),
+            events.events_sharing_labels(cache, id),
+            events.related_edges(cache, id, own[0].run),
         ]
 
         def make() -> None:
@@ -381,10 +375,10 @@ class _Site:
 
     def _write_cards(self, pages: Sequence[_SitePage], code: object) -> None:
         """Draw the cards of home and of each bot, unless they would be the same."""
-        scores = PartTexts(self._options.recipe, self._options.venue).evaluation(
-            self._cache, Question(wanted=TABLES_ASK)
+        scores = leaderboard.PartTexts(self._options.recipe, self._options.venue).evaluation(
+            self._cache, Question(wanted=leaderboard.TABLES_ASK)
         )
-        rows = [row for ranking in scores.rankings.values() for row in leaderboard(ranking)]
+        rows = [row for ranking in scores.rankings.values() for row in rows_of_leaderboard(ranking)]
         for page in pages:
             if page.path == "/bot":
                 title = line(page.parameters["name"])
@@ -409,7 +403,9 @@ class _Site:
     def _write_data(self) -> None:
         """Write the scores as CSV and JSON, and the data set."""
         options, cache = self._options, self._cache
-        scores = PartTexts(options.recipe, options.venue).evaluation(cache, Question(wanted=TABLES_ASK))
+        scores = leaderboard.PartTexts(options.recipe, options.venue).evaluation(
+            cache, Question(wanted=leaderboard.TABLES_ASK)
+        )
         self._folder.write(_SCORES_CSV, csv_of(evaluation_rows(scores)).encode("utf-8", "replace"))
         document = json.dumps(evaluation_document(scores), allow_nan=False, indent=1)
         self._folder.write(_SCORES_JSON, document.encode())

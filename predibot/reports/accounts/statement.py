@@ -1,4 +1,4 @@
-"""The statement of an account, for a screen and for JSON: what it holds, why, and what was booked."""
+"""The statement of an account, for a screen and for JSON: what it holds, why, and what its rationales refer to."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -7,19 +7,15 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from predibot.jobs.accounts.statement import Conversation
+from predibot.jobs.accounts.statement import BotRationales, Conversation
 from predibot.ledger.read.accounts.statement import AccountStatement, Allocation, JournalLine
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
-from predibot.reports.accounts.cohort_statement import (
-    position_document,
-    positions_grid,
-    prices_document,
-    provenance_lines,
-)
+from predibot.reports.accounts import cohort_statement
 from predibot.reports.table import Column, Document, Table, document, table_of
 from predibot.reports.terminal.terminal import plain, print_grids, print_line, print_lines, within
 from predibot.scoring.accounts.cohorts import Brier, implied_confidence_brier
+from predibot.scoring.accounts.rationale import FACTORS
 
 _SHOWN = 10
 """Rows of a long table, the newest; --full and --json have all."""
@@ -41,7 +37,7 @@ def print_account(
     held, *others, journal = _grids(statement, full=full)
     print_grids(console, [held] if held.rows else [])
     if held.rows and statement.cohort is not None:
-        print_lines(console, provenance_lines(statement.cohort.held, full=full))
+        print_lines(console, cohort_statement.provenance_lines(statement.cohort.held, full=full))
     print_grids(console, (grid for grid in others if grid.rows))
     _print_allocations(console, statement, conversation_of, full=full)
     print_grids(console, [journal])
@@ -63,7 +59,9 @@ def _grids(statement: AccountStatement, *, full: bool) -> tuple[Table, ...]:
     # Of an account of a cohort, its last valuation of each day.
     days = {each.at.date(): each for each in (_snapshots(statement) if cohort is not None else ())}
     return (
-        _positions_grid(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=full),
+        _positions_grid(statement)
+        if cohort is None
+        else cohort_statement.positions_grid(cohort.held.lines, bots=False, full=full),
         _pending_grid(statement),
         _newest("What settled, and how", _SETTLEMENTS, settled, full=full),
         _newest("Snapshots, the last of each day", _SNAPSHOTS, list(days.values()), full=full),
@@ -84,8 +82,8 @@ def account_document(statement: AccountStatement, conversation_of: ConversationO
         of_cohort = {
             "standing": found.standing,
             "archived_reason": found.cohort.archived_reason,
-            "cohort_positions": [position_document(line) for line in found.held.lines],
-            **prices_document(found.held),
+            "cohort_positions": [cohort_statement.position_document(line) for line in found.held.lines],
+            **cohort_statement.prices_document(found.held),
         }
     return {
         **document(name, "bot recipe game mode subject"),
@@ -312,3 +310,51 @@ def _allocation_document(each: Allocation, conversation: Conversation) -> Docume
         "prompt": conversation.prompt or None,
         "answer": conversation.answer or None,
     }
+
+
+_SHORT = {"position": "position", "price_history": "price", "news": "news"}
+
+
+def rationale_tables(found: Sequence[BotRationales]) -> tuple[Table, ...]:
+    """Return a row for each bot with the shares by rules, and a table of a model's reading if there is one."""
+    tables = [table_of("What rationales refer to, by rules", (*_BOT, _N, *_RULES), found, (_NOTE,))]
+    if any(each.factors.judged for each in found):
+        tables.append(table_of("As the model reads them", (*_BOT, *_MODEL), found))
+    return tuple(tables)
+
+
+def rationale_documents(found: Sequence[BotRationales]) -> list[Document]:
+    """Return the same as JSON has it."""
+    return [
+        {
+            **document(each, "recipe game mode venue bot rationales=factors.n judged=factors.judged"),
+            "factor_shares": dict(each.factors.by_rules),
+            "judged_shares": dict(each.factors.by_judge),
+            "kappa": dict(each.factors.kappa),
+        }
+        for each in found
+    ]
+
+
+def _columns(of: str, meaning: str, *, before: str = "") -> tuple[Column, ...]:
+    write = figures.ratio if before else figures.percent
+    return tuple(
+        Column(f"{before}{_SHORT[factor]}", f"factors.{of}.{factor}", write, meaning="" if number else meaning, drop=0)
+        for number, factor in enumerate(FACTORS)
+    )
+
+
+_NOTE = "Several may be in one rationale, or none; what is named only to deny it does not count."
+_BOT = (
+    Column("bot", "bot", plain, kind="name"),
+    Column("game", "game", plain, drop=3, kind="key"),
+    Column("recipe", "recipe", plain, drop=2, kind="name"),
+    Column("venue", "venue", plain, drop=1, kind="key"),
+)
+_N = Column("n", "factors.n", figures.count).means("rationales")
+_RULES = _columns("by_rules", "the share of rationales that refer to what is held; likewise past prices and news")
+_MODEL = (
+    Column("read", "factors.judged", figures.count).means("rationales that the model read"),
+    *_columns("by_judge", "the share of these that refer to what is held; likewise past prices and news"),
+    *_columns("kappa", "Cohen's kappa of rules and model; a dash where both always say the same", before="κ "),
+)

@@ -7,15 +7,8 @@ from rich.console import Console
 
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, table_of
+from predibot.reports.terminal import evaluation_grids
 from predibot.reports.terminal.boards.accounts import agreement_lines, board_grid, cohort_grid
-from predibot.reports.terminal.evaluation_grids import (
-    ACCOUNTS,
-    COHORTS,
-    TABLES,
-    clustered_grids,
-    option_grids,
-    table_grids,
-)
 from predibot.reports.terminal.terminal import fit_columns, plain, print_grid, print_line, print_lines, print_notes
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
@@ -99,15 +92,15 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: ScreenOpti
             print_line(console, _NO_PAIRS if shown.table == "pairs" else _NO_ROWS)
         return
     _print_summary(console, evaluation, shown)
-    _print_grids(console, tuple(clustered_grids(evaluation)), shown, "--all or --json")
+    _print_grids(console, tuple(evaluation_grids.clustered_grids(evaluation)), shown, "--all or --json")
     if shown.full:
         console.print()
         print_line(console, _method_line(evaluation))
     else:
         print_notes(console, evaluation.remarks, most=_SHOWN_REMARKS)
-    for name in (*TABLES, ACCOUNTS, COHORTS) if shown.full else ():
+    for name in (*evaluation_grids.TABLES, evaluation_grids.ACCOUNTS, evaluation_grids.COHORTS) if shown.full else ():
         _print_table(console, evaluation, name, shown)
-    _print_grids(console, tuple(option_grids(evaluation)), shown, "--all or --json")
+    _print_grids(console, tuple(evaluation_grids.option_grids(evaluation)), shown, "--all or --json")
     if shown.full:
         notes = all_notes(evaluation)
         print_notes(console, notes, most=len(notes))
@@ -122,7 +115,7 @@ def print_file_scores(console: Console, evaluation: Evaluation, *, every_row: bo
     print_line(console, _method_line(evaluation))
     if said := market_conclusions(evaluation):
         print_line(console, plain(" ".join(said)))
-    grids = [grid for name in ("forecasts", "pairs") for grid in table_grids(evaluation, name)]
+    grids = [grid for name in ("forecasts", "pairs") for grid in evaluation_grids.table_grids(evaluation, name)]
     _print_grids(console, grids, ScreenOptions(every_row=every_row), "--all or --json")
     print_notes(console, all_notes(evaluation))
 
@@ -185,8 +178,14 @@ def _print_accounts(console: Console, evaluation: Evaluation, shown: ScreenOptio
     if shown.simulated:
         print_line(console, "A simulated world: its prices and outcomes are invented.")
     boards = [
-        *((board_grid(each), conclusions_on_accounts(each), each.notes, ACCOUNTS) for each in evaluation.accounts),
-        *((cohort_grid(each), cohort_conclusions(each), each.notes, COHORTS) for each in evaluation.cohorts),
+        *(
+            (board_grid(each), conclusions_on_accounts(each), each.notes, evaluation_grids.ACCOUNTS)
+            for each in evaluation.accounts
+        ),
+        *(
+            (cohort_grid(each), cohort_conclusions(each), each.notes, evaluation_grids.COHORTS)
+            for each in evaluation.cohorts
+        ),
     ]
     for number, (grid, conclusions_on_it, notes, table) in enumerate(boards):
         if number:
@@ -249,7 +248,7 @@ def _method_line(evaluation: Evaluation) -> str:
 
 def _print_table(console: Console, evaluation: Evaluation, name: str, shown: ScreenOptions) -> bool:
     """Print a table; return whether there was anything in it."""
-    grids = tuple(table_grids(evaluation, name))
+    grids = tuple(evaluation_grids.table_grids(evaluation, name))
     _print_grids(console, grids, shown, f"--all, --json or --csv --table {name}")
     return bool(grids)
 

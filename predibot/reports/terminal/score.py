@@ -1,17 +1,21 @@
-"""What `predibot score` shows of a file: its bad rows, two forecasters compared, or an account's growth and risk."""
+"""What `predibot score` shows of a file, and `predibot skill` of forecasts beside the price."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
+from predibot.agents.prompts.fields import choice_of
 from predibot.jobs.score_files.score import EquityReport
 from predibot.jobs.score_files.table import FileRows
+from predibot.ledger.read.details.bots import PromptPair
 from predibot.reports import figures
-from predibot.reports.table import Column, Document, Table, document
-from predibot.reports.terminal.terminal import plain, print_grid, print_line, print_lines, print_notes
+from predibot.reports.table import Column, Document, Table, document, table_of
+from predibot.reports.terminal.terminal import plain, print_grid, print_grids, print_line, print_lines, print_notes
 from predibot.reports.views.leaderboard import more_events_text
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict
+from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
+from predibot.scoring.skill import MOST_LEAKED, PLACEBO_DAYS, VERDICT_EVENTS, Skill, SkillTry
 
 _SHOWN_ROWS = 20
 
@@ -148,3 +152,137 @@ def _figures(found: EquityReport) -> Iterator[tuple[str, str]]:
 
 def _share(value: float | None) -> str:
     return figures.MISSING if value is None else f"{100.0 * value:,.2f}%"
+
+
+_SHOWN = 50
+COLUMNS = (
+    Column("forecaster", "forecaster", plain, kind="name"),
+    Column("forecasts", "variant", kind="key", drop=0),
+    Column("events", "events", figures.count, 4),
+    Column("against price", "difference", figures.thousandths, 0),
+    Column("low", "low", figures.thousandths, 6),
+    Column("high", "high", figures.thousandths, 6),
+    Column("less 1%", "without_best_1", figures.thousandths, 3).means("without the best 1 % of rows"),
+    Column("less 2%", "without_best_2", figures.thousandths, 2).means("without the best 2 %"),
+    Column("shows", "detectable", figures.thousandths, 1).means(
+        "a true difference that so many events show 4 times in 5"
+    ),
+)
+
+
+def skill_table(found: Skill, *, every_row: bool) -> Table:
+    """Return a row for each try, the placebo last."""
+    tries = found.tries if every_row else found.tries[:_SHOWN]
+    rows = (*tries, *(() if found.placebo is None else (found.placebo,)))
+    more = f"The first {_SHOWN} of {len(found.tries):,} tries; --all has them all." if tries != found.tries else ""
+    title = (
+        "Brier score less the price's, in thousandths: below 0 is better, which is an edge above 0\n"
+        "calibrated and recalibrated learn from earlier days only; all markets of an event weigh one a day"
+    )
+    return table_of(title, COLUMNS, rows, [more])
+
+
+def skill_lines(found: Skill) -> Iterator[str]:
+    """Yield whether anything helps, how far that can be trusted, and what `calibrated` would do now."""
+    best = found.best
+    if best is None:
+        yield "No settled forecast differs from its price, so there is nothing to say yet."
+        return
+    tries = figures.things(len(found.tries), "try").replace("trys", "tries")
+    who = f"{plain(best.forecaster)}, {best.variant}, {_by(best)}"
+    if found.helps:
+        yield f"It helps: {who}; with {tries} counted p = {figures.p_value(best.p_adjusted)}."
+    elif found.helps is False:
+        yield f"Nothing helps: no try beats the price once {tries} are counted. Nearest: {who}."
+    else:
+        least = figures.thousandths(best.detectable).removeprefix("+")
+        shown = "" if best.detectable is None else f", and a true difference below {least} may be missed"
+        few = f"{figures.things(best.events, 'event')} {'is' if best.events == 1 else 'are'}"
+        yield f"No verdict: {few} fewer than {VERDICT_EVENTS:,}{shown}."
+        yield (f"The surest gain of {tries}: {who}." if best.difference < 0.0 else f"None of {tries} is ahead.")
+    if best.leak_rows is not None and best.leak_rows <= MOST_LEAKED * best.n:
+        yield f"All of that gain is in {best.leak_rows:,} of {best.n:,} rows: it could be a leak of their outcomes."
+    if found.placebo is None:
+        yield f"No placebo: prices of {PLACEBO_DAYS} days before are not known."
+    else:
+        yield f"Placebo, the price blended toward that of {PLACEBO_DAYS} days before: {_by(found.placebo)}."
+    steps = ", ".join(f"{plain(name)} {step:.2f}" for name, step in list(found.fitted.items())[:_SHOWN])
+    yield f"Step that all settled forecasts have earned: {steps}."
+
+
+def _by(each: SkillTry) -> str:
+    return f"{figures.thousandths(each.difference)} (95% {figures.thousandths_interval(each.low, each.high)})"
+
+
+def print_skill(console: Console, found: Skill, *, every_row: bool) -> None:
+    """Print the sentences, then the table."""
+    print_lines(console, skill_lines(found))
+    print_grids(console, [skill_table(found, every_row=every_row)] if found.tries else [])
+
+
+def skill_document(found: Skill) -> Document:
+    """Return everything as JSON has it."""
+    return {
+        "tries": [document(each) for each in found.tries],
+        "n_tries": len(found.tries),
+        "events": found.events,
+        "placebo": None if found.placebo is None else document(found.placebo),
+        "helps": found.helps,
+        "step_now": dict(found.fitted),
+        "text": list(skill_lines(found)),
+    }
+
+
+def print_prompts(console: Console, found: Sequence[tuple[PromptPair, Pair]]) -> None:
+    """Print which of two bots is better that differ in their prompt alone, or that there are none."""
+    if not found:
+        print_line(console, "No two bots differ in their prompt alone. Give one of two equal bots a prompt of its own.")
+    for prompts, pair in found:
+        print_line(console, _prompts_line(prompts, pair, len(found)))
+
+
+def prompts_document(found: Sequence[tuple[PromptPair, Pair]]) -> Document:
+    """Return each comparison as JSON has it; prompts by the SHA-256 of their texts."""
+    comparisons = []
+    for prompts, pair in found:
+        verdict = pair_verdict(pair)
+        comparisons.append(
+            {
+                **document(prompts, "first first_prompt second second_prompt"),
+                **document(pair, "metric n clusters difference low high p_value p_adjusted better"),
+                "verdict": str(verdict.finding),
+                "events_needed": needed_document(verdict),
+                "text": _prompts_line(prompts, pair, len(found)),
+            }
+        )
+    return {"comparisons": comparisons}
+
+
+def _prompts_line(prompts: PromptPair, pair: Pair, pairs: int) -> str:
+    """Return in words which of two bots had the better edge, and with which prompt."""
+    first = f"{plain(prompts.first)} ({_prompt_name(prompts.first_prompt)})"
+    second = f"{plain(prompts.second)} ({_prompt_name(prompts.second_prompt)})"
+    if pair.difference is None:
+        return f"{first} and {second} were asked nothing at about the same time: nothing can be compared."
+    sign = -1.0 if pair.difference < 0.0 else 1.0
+    ahead, behind = (first, second) if sign > 0.0 else (second, first)
+    verdict = pair_verdict(pair)
+    where = f"{figures.things(pair.clusters, 'event')} that both were asked about"
+    if verdict.finding is Finding.NEVER_DIFFERED:
+        return f"{first} and {second} never differed on {where}: more events would change nothing."
+    ends = sorted(sign * end for end in (pair.low, pair.high) if end is not None)
+    interval = f" (95% {figures.thousandths_interval(*ends)})" if len(ends) == 2 else ""
+    counted = "" if pairs == 1 else f", corrected for {pairs} pairs"
+    chance = "" if pair.p_adjusted is None else f", p = {figures.p_value(pair.p_adjusted)}{counted}"
+    much = f"by edge {figures.thousandths(abs(pair.difference))} thousandths{interval}{chance}, on {where}"
+    if pair.better is not None:
+        return f"{ahead} beats {behind} {much}."
+    few = f" (fewer than {FEW_CLUSTERS} prove nothing)" if verdict.finding is Finding.TOO_FEW_EVENTS else ""
+    more = f"; {text} would tell" if (text := more_events_text(verdict)) else ""
+    return f"{ahead} cannot be told from {behind}: ahead {much}{few}{more}."
+
+
+def _prompt_name(sha256: str) -> str:
+    if not sha256:
+        return "the prompt of its strategy"
+    return f"prompt {choice_of(sha256) or sha256[:12]}"

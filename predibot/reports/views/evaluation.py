@@ -11,15 +11,7 @@ from itertools import chain, islice
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.table import Document, document
-from predibot.reports.views import metrics
-from predibot.reports.views.accounts import (
-    account_pairs,
-    account_rows,
-    board_document,
-    cohort_board_document,
-    cohort_rows,
-    consistency_rows,
-)
+from predibot.reports.views import accounts, metrics
 from predibot.reports.views.effort import correlation_documents, effort_documents
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, market_conclusions, missing
 from predibot.scoring.evaluation.counterfactual import Counterfactual
@@ -99,9 +91,9 @@ def _clusters(joined: ClusteredEvaluation | None) -> Document:
 def _accounts(evaluation: Evaluation) -> Document:
     if not evaluation.accounts and not evaluation.cohorts:
         return {}
-    cohorts = [cohort_board_document(board) for board in evaluation.cohorts]
+    cohorts = [accounts.cohort_board_document(board) for board in evaluation.cohorts]
     return {
-        "accounts": [board_document(board) for board in evaluation.accounts],
+        "accounts": [accounts.board_document(board) for board in evaluation.accounts],
         **({"cohorts": cohorts, "archived": evaluation.question.archived} if cohorts else {}),
         "rank_agreements": [document(each) for each in evaluation.agreements],
     }
@@ -270,12 +262,12 @@ def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterato
         # Games of accounts have no other scores.
         table = "accounts" if evaluation.accounts else "cohorts" if evaluation.cohorts else None
     if table == "cohorts":
-        return cohort_rows(evaluation.cohorts)
+        return accounts.cohort_rows(evaluation.cohorts)
     if table == "pairs" and evaluation.accounts and alone:
-        return account_pairs(evaluation.accounts)
+        return accounts.account_pairs(evaluation.accounts)
     if table in ("accounts", "risk", "behaviour", "delays"):
         # A row has all figures of an account, and a column `knowledge` of its own.
-        return account_rows(evaluation.accounts)
+        return accounts.account_rows(evaluation.accounts)
     if table is None:
         rows = [row.cells() for row in score_rows(evaluation)]
     else:
@@ -284,7 +276,7 @@ def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterato
     if len(evaluation.rankings) == 1:
         rows = [{name: value for name, value in row.items() if name != "knowledge"} for row in rows]
     if table == "consistency":
-        return chain(consistency_rows((*evaluation.accounts, *evaluation.cohorts)), rows)
+        return chain(accounts.consistency_rows((*evaluation.accounts, *evaluation.cohorts)), rows)
     return iter(rows)
 
 

@@ -1,9 +1,10 @@
-"""The pages of events: a list of them, one with its prices, forecasts and related events, and the graph of a venue."""
+"""The pages of events: a list, one with its prices and forecasts, the graph of a venue, and news by day and asset."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
@@ -12,7 +13,7 @@ from sqlalchemy import Row
 from predibot.domain.event import Market
 from predibot.domain.replicates import split_replicate
 from predibot.errors import UsageError
-from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events, news_of_events
+from predibot.ledger.read.details import events
 from predibot.ledger.read.event_facts import event_categories, events_of_ids
 from predibot.ledger.read.event_lists import list_events
 from predibot.ledger.read.row_filter import RowFilter
@@ -25,7 +26,7 @@ from predibot.scoring.records.part import Part
 from predibot.scoring.standing import BASELINES
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of, thin_out
-from predibot.web.pages.page import WebPage, alike, paginate, records
+from predibot.web.pages.page import PAGE, WebPage, alike, day_of, end_of_day, paginate, pagination, records
 
 _RELATED = 20
 _PANELS = 10
@@ -102,7 +103,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
     by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
     frozen = {market.ref.id: market for event in cache.read(events_of_ids, (id,)).values() for market in event.markets}
     players = {each.bot for each in own if each.strategy not in BASELINES} or {each.bot for each in own}
-    news, prices = cache.read(news_of_events, (id,)).get(id, ()), cache.prices(id)
+    news, prices = cache.read(events.news_of_events, (id,)).get(id, ()), cache.prices(id)
     labels, kin = events_sharing_labels(cache, id)
     listed = [(frozen.get(market), list(rows)) for market, rows in groupby(by_market, lambda each: each.market_id)]
     if len(listed) > _CHARTS:
@@ -215,11 +216,11 @@ def _ends(probabilities: Sequence[float]) -> tuple[float, float]:
     return (low, high) if high - low <= _CLOSE else (0.0, 1.0)
 
 
-def events_sharing_labels(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[RelatedEvent, ...]]:
+def events_sharing_labels(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[events.RelatedEvent, ...]]:
     """Return the labels of an event, and the events that share some, the nearest first."""
-    labels = cache.read(labels_of_events)
+    labels = cache.read(events.labels_of_events)
     # A site asks twice: what a page is made of, and then for the page.
-    kin = cache.compute("related events", id, lambda: find_related_events(id, labels))
+    kin = cache.compute("related events", id, lambda: events.find_related_events(id, labels))
     return (labels[id][2] if id in labels else ()), kin
 
 
@@ -259,3 +260,61 @@ def related_edges(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str
         (other if other in listed else "", found.known.titles[other], edge)
         for other, edge in found.graph.neighbours(id)
     )
+
+
+_DAY = timedelta(days=1)
+_ASSETS = 100
+_NEWS_MARKS = 100
+Prices = Sequence[tuple[datetime, float]]
+
+
+def news_page(cache: LedgerCache, market: str = "", since: str = "", until: str = "", page_: int = 1) -> WebPage:
+    """Return one page of what bots were shown, of one market or of all, newest slot first.
+
+    Slots are from the day `since` to the day `until`, such as 2026-01-31; empty takes all. Raises
+    `UsageError` if one is no day. Parts are numbered from 1.
+    """
+    asked = (market, day_of(since), end_of_day(until))
+    part = pagination(cache.read(events.count_shown, *asked), page_, "/news", market=market, since=since, until=until)
+    rows = cache.read(events.list_shown, *asked, first=(part["page"] - 1) * PAGE, most=PAGE)
+    return WebPage(
+        "news",
+        {
+            **part,
+            "rows": [(same, *_prices_around(cache, same[0])) for same in alike(rows, _piece)],
+            "market": market,
+            "asset": next((each.asset for each in rows if each.market_id == market), market),
+            "assets": () if market else cache.read(events.list_shown_markets, *asked[1:])[:_ASSETS],
+            "chart": _chart(cache, market, rows) if market else None,
+            "days": (since, until),
+        },
+        {"news": lambda: records(cache.read(events.list_shown, *asked))()},
+    )
+
+
+def _piece(shown: Row[Any]) -> tuple[object, ...]:
+    """Return what is the same in all rows of a piece of news that several bots of a run read."""
+    return shown.run, shown.event_id, shown.market_id, shown.name, shown.url, shown.published_at, shown.snippet
+
+
+def _prices_of(cache: LedgerCache, shown: Row[Any]) -> Prices:
+    return cache.prices(shown.event_id).get(shown.market_id, ()) if shown.market_id else ()
+
+
+def _prices_around(cache: LedgerCache, shown: Row[Any]) -> tuple[float | None, float | None]:
+    """Return the price when something was published, and a day later if the ledger goes that far."""
+    prices, at = _prices_of(cache, shown), shown.published_at
+    if at is None or not prices:
+        return None, None
+    return _price_at(prices, at), _price_at(prices, at + _DAY) if prices[-1][0] >= at + _DAY else None
+
+
+def _price_at(prices: Prices, at: datetime) -> float | None:
+    place = bisect_right(prices, at, key=lambda each: each[0])
+    return prices[place - 1][1] if place else None
+
+
+def _chart(cache: LedgerCache, market: str, rows: Sequence[Row[Any]]) -> Chart | None:
+    marks = [(each.published_at.timestamp(), each.name) for each in rows[:_NEWS_MARKS] if each.published_at is not None]
+    own = next((_prices_of(cache, each) for each in rows if each.market_id == market), ())
+    return price_chart(cache, own, {}, "Price, and the news of this page", marks)

@@ -22,15 +22,8 @@ from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
 from predibot.plain_file import open_plain, plain_text
 from predibot.studies.stakebench.cleaning import WordLists, is_puzzle, parse_words, rejection_reason, split_of
+from predibot.studies.stakebench.collecting import sources
 from predibot.studies.stakebench.collecting.raw_store import RawStore
-from predibot.studies.stakebench.collecting.sources import (
-    Comment,
-    CommentedMarket,
-    CommentSource,
-    ManifoldComments,
-    MarketActivity,
-    PolymarketComments,
-)
 from predibot.studies.stakebench.data_set import FILES, LabelledComment, LabelledWindow
 from predibot.studies.stakebench.positions import ACTION_HOURS, first_action, holdings_at
 from predibot.studies.stakebench.venues.comments import HOSTS
@@ -78,15 +71,15 @@ def salted_id(salt: bytes, platform: str, kind: str, name: str) -> str:
 class MarketTrades:
     """A market with its valid comments and their writers' trades."""
 
-    market: CommentedMarket
+    market: sources.CommentedMarket
     split: str
-    comments: tuple[Comment, ...]
-    traded: MarketActivity
+    comments: tuple[sources.Comment, ...]
+    traded: sources.MarketActivity
     path: StepPath
     truncated: bool
 
 
-def join_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) -> Iterator[MarketTrades]:
+def join_markets(source: sources.CommentSource, words: WordLists, funnel: Counter[str]) -> Iterator[MarketTrades]:
     """Yield the chosen markets with their comments, and count the funnel. After a VenueError, earlier answers stay."""
     for reason, market in source.markets():
         funnel["markets listed"] += 1
@@ -122,7 +115,7 @@ def join_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) 
         yield MarketTrades(market, split, known, traded, source.prices(market), thread.truncated)
 
 
-def label_comments(joined: MarketTrades, source: CommentSource, salt: bytes) -> list[LabelledComment]:
+def label_comments(joined: MarketTrades, source: sources.CommentSource, salt: bytes) -> list[LabelledComment]:
     """Return the labelled comments of a market, oldest first."""
     found = []
     exported = partial(salted_id, salt, source.platform)
@@ -160,7 +153,12 @@ def label_comments(joined: MarketTrades, source: CommentSource, salt: bytes) -> 
 
 
 def collect_comments(
-    source: CommentSource, store: RawStore, *, salt: bytes, listener: ProgressListener, markets: int | None = None
+    source: sources.CommentSource,
+    store: RawStore,
+    *,
+    salt: bytes,
+    listener: ProgressListener,
+    markets: int | None = None,
 ) -> tuple[dict[str, int], int]:
     """Collect a platform's comments and write `comments.jsonl` and `windows.jsonl` under salted ids.
 
@@ -235,10 +233,10 @@ def collect_platform(
                 deadline_seconds=settings.call_deadline_seconds, requests_per_10_seconds=rates, now=caller.clock
             )
         )
-        source: CommentSource = (
-            ManifoldComments(client.get, kept, manifold_url=urls["manifold_url"])
+        source: sources.CommentSource = (
+            sources.ManifoldComments(client.get, kept, manifold_url=urls["manifold_url"])
             if manifold
-            else PolymarketComments(
+            else sources.PolymarketComments(
                 client.get, kept, gamma_url=urls["gamma_url"], data_url=urls["data_url"], clob_url=urls["clob_url"]
             )
         )

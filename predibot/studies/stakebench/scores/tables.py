@@ -13,6 +13,7 @@ from predibot.rows import grouped
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.replicates import replicate_tables
+from predibot.studies.stakebench.scores import significance
 from predibot.studies.stakebench.scores.ratios import REFUSED, MacroEstimate, Tally, macro_average, macro_estimate
 from predibot.studies.stakebench.scores.scores import (
     FOUND_AT_TIMES,
@@ -24,18 +25,6 @@ from predibot.studies.stakebench.scores.scores import (
     directed_marks,
     f1_marks,
     recall_profile,
-)
-from predibot.studies.stakebench.scores.significance import (
-    BIAS_COLUMNS,
-    PLATFORM_COLUMNS,
-    binomial_p_values,
-    coverage_bias,
-    discoveries,
-    dose_response,
-    outcome_audit,
-    platform_comparison,
-    within_user_drift,
-    wrong_bettors,
 )
 from predibot.studies.stakebench.tasks import Item, stake_sign
 
@@ -141,7 +130,7 @@ class Answers:
         hits, trials = (
             np.bincount(self.split, each, minlength=len(self.splits)) for each in (marks.earned, marks.counted)
         )
-        return [float(each) for each in binomial_p_values(hits, trials, chance=_CHANCES[task])]
+        return [float(each) for each in significance.binomial_p_values(hits, trials, chance=_CHANCES[task])]
 
 
 def _accuracy(answers: Answers) -> tuple[Tally]:
@@ -292,7 +281,7 @@ def _reliability(readings: Readings, scores: _Scores) -> StudyTable:
         p_values = [p_value for each in found for p_value in each.answers.p_values(each.marks, task)]
         widths = [each.estimate.width for each in found if each.estimate.width is not None]
         if p_values:
-            tests, raw, retained = discoveries(p_values)
+            tests, raw, retained = significance.discoveries(p_values)
             width, share = fmean(widths) if widths else math.nan, retained / raw if raw else math.nan
             rows.append((f"{task} {score}", width, tests, raw, retained, share))
     columns = ("score", "95 % width", "tests", "raw", "BH-FDR", "retained")
@@ -323,16 +312,16 @@ def _audits(readings: Readings) -> Iterator[StudyTable]:
     drifts: list[tuple[Cell, ...]] = []
     for bot in readings.labels:
         by_split = [own for split in readings.splits if (own := readings.of(bot, "G2", splits=[split])).facts]
-        found = [wrong_bettors(each.predicted, each.sides, each.resolved) for each in by_split]
+        found = [significance.wrong_bettors(each.predicted, each.sides, each.resolved) for each in by_split]
         if following := [share for share, p_value in found if not math.isnan(p_value)]:
             many = sum(p_value < 0.05 for _, p_value in found)
             wrong.append((bot, len(following), many, sum(share > 0.5 for share in following), fmean(following)))
-        audits = [outcome_audit(each.predicted, each.sides, each.resolved) for each in by_split]
+        audits = [significance.outcome_audit(each.predicted, each.sides, each.resolved) for each in by_split]
         if audits:
             by_side, by_outcome = (macro_average(each) for each in zip(*audits, strict=True))
             outcomes.append((bot, len(audits), by_side, by_outcome, by_outcome - by_side))
         for each in by_split:
-            dose = dose_response(each.predicted, each.sides, each.stakes)
+            dose = significance.dose_response(each.predicted, each.sides, each.stakes)
             if not math.isnan(dose.p_value):
                 doses.append((bot, each.facts[0].split, dose.n, dose.signal, dose.p_value, *dose.by_quartile))
         drifts += _drift(readings, bot)
@@ -352,7 +341,7 @@ def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
         own = readings.of(bot, "G2", "G2before", splits=[split])
         if own.facts:
             users, after = [fact.known.user for fact in own.facts], [fact.task == "G2" for fact in own.facts]
-            drift = within_user_drift(own.predicted, own.sides, own.resolved, users, own.markets, after)
+            drift = significance.within_user_drift(own.predicted, own.sides, own.resolved, users, own.markets, after)
             found += [drift] if drift.users else []
     if found:
         names = ("within_user", "before", "after", "after_by_side")
@@ -374,11 +363,11 @@ def _platforms(readings: Readings, scores: _Scores) -> StudyTable:
         for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 lead"):
             found = _all_of(readings, scores, name)
             if found and topics:
-                compared = platform_comparison(*([each.by_split[own] for each in found] for own in places))
+                compared = significance.platform_comparison(*([each.by_split[own] for each in found] for own in places))
                 rows.append((f"{_SCORES[name][0]} {name.partition(' ')[2]}", *compared))
     what = " less ".join(platforms) if len(platforms) == 2 else "no second platform"
     title = f"Platforms over the topics that both have: {what}"
-    return StudyTable.of("12", title, ("score", *PLATFORM_COLUMNS), rows)
+    return StudyTable.of("12", title, ("score", *significance.PLATFORM_COLUMNS), rows)
 
 
 def _differences(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> StudyTable:
@@ -445,12 +434,12 @@ def _coverage(readings: Readings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     if any(holds) and not all(holds):
         lengths = [float(sum(map(len, fact.texts))) for fact in facts]
-        rows.append(("length", *coverage_bias(lengths, holds)))
+        rows.append(("length", *significance.coverage_bias(lengths, holds)))
         for what in ("written", "volume", "days_left"):
             values = [float(getattr(fact.known, what)) for fact in facts]
-            rows.append((what.replace("_", " "), *coverage_bias(values, holds)))
+            rows.append((what.replace("_", " "), *significance.coverage_bias(values, holds)))
     note = (
         "Of the comments asked about in G1, of which as many are of holders as not in each split; "
         "`predibot study stakebench describe FOLDER` compares all comments, topics too."
     )
-    return StudyTable.of("coverage", "Holders against others", ("what", *BIAS_COLUMNS), rows, note)
+    return StudyTable.of("coverage", "Holders against others", ("what", *significance.BIAS_COLUMNS), rows, note)
