@@ -15,7 +15,7 @@ from typing import Literal, Self
 from sqlalchemy import Connection
 
 from predibot.api.decide import decide as decide_run
-from predibot.api.replay import replay as replay_plan
+from predibot.api.decide import replay as replay_plan
 from predibot.config import load_settings
 from predibot.contracts import ProgressListener
 from predibot.domain.decision import STATUSES

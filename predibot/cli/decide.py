@@ -115,7 +115,7 @@ def _rerun(run_key: str, caller: "Caller", *, ledger: str, as_json: bool) -> int
 def _show_plan(
     request: "RunRequest", caller: "Caller", venue: str | None, as_of: datetime | None, *, every: bool, as_json: bool
 ) -> None:
-    from predibot.api.plan import preview
+    from predibot.api.decide import preview
     from predibot.reports.figures import things
     from predibot.reports.terminal import decisions
     from predibot.reports.terminal.terminal import print_line

@@ -56,7 +56,7 @@ def replay(
     log: options.Log,
 ) -> int:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
-    from predibot.api.replay import replay as replay_plan
+    from predibot.api.decide import replay as replay_plan
     from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.replay.replay import plan_replay

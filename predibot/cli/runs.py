@@ -26,7 +26,7 @@ def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER
     """List every run of the ledger, void ones too."""
     if context.invoked_subcommand is not None:
         return
-    from predibot.api.track import list_runs
+    from predibot.api.evaluate import list_runs
     from predibot.reports.terminal.decisions import print_runs
     from predibot.reports.views.decide import run_document
 
@@ -63,7 +63,7 @@ def void(
     json: options.Json = False,
 ) -> None:
     """Take a run out of all scores."""
-    from predibot.api.track import void_run
+    from predibot.api.evaluate import void_run
 
     # Options may stand before `void` as well as behind it.
     before = context.parent.params if context.parent is not None else {}

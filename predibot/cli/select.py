@@ -18,7 +18,7 @@ def select(
     verbose: options.Verbose = False,
 ) -> None:
     """Read the venue's list and apply the recipe's rules; nothing is stored."""
-    from predibot.api.plan import select as select_events
+    from predibot.api.decide import select as select_events
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.reports.terminal.decisions import SHOWN_PASSED_OVER, print_selection
     from predibot.reports.views.decide import SelectionView

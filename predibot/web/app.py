@@ -45,11 +45,8 @@ from predibot.web.pages import (
     bots,
     decisions,
     events,
-    items,
     leaderboard,
-    methods,
     records,
-    today,
 )
 from predibot.web.pages.leaderboard import PartTexts
 from predibot.web.pages.page import WebPage, message_page
@@ -227,7 +224,7 @@ def _add_score_routes(router: APIRouter, cache: LedgerCache) -> None:
 
 PAGES: dict[str, Callable[..., WebPage]] = {
     "/": leaderboard.leaderboard_page,
-    "/today": today.today_page,
+    "/today": records.today_page,
     "/tables/{name}": leaderboard.table_page,
     "/calibration": leaderboard.calibration_page,
     "/decisions": decisions.decisions_page,
@@ -246,9 +243,9 @@ PAGES: dict[str, Callable[..., WebPage]] = {
     "/account": accounts.account_page,
     "/cohorts": records.cohorts_page,
     "/cohort": accounts.cohort_page,
-    "/items": items.items_page,
-    "/item": items.item_page,
-    "/methods": methods.methods_page,
+    "/items": records.items_page,
+    "/item": records.item_page,
+    "/methods": records.methods_page,
     "/status": records.status_page,
 }
 """Each page by its path; parameters of its function after the first are those of the address."""

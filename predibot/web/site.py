@@ -33,7 +33,7 @@ from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
 from predibot.web.data_set import CARD, FILE_NAMES, data_files
 from predibot.web.feed import FEED, Feed
-from predibot.web.pages import accounts, bots, decisions, events, items, leaderboard, methods, records
+from predibot.web.pages import accounts, bots, decisions, events, leaderboard, records
 from predibot.web.pages.page import PAGE, WebPage, message_page
 from predibot.web.rendering import Templates, banner, line
 from predibot.web.site_cache import SiteCache, rows_by_subject
@@ -210,7 +210,7 @@ class _Site:
         for each_study in in_menu:
             add(f"/{each_study.data_set}", partial(records.study_page, each_study, cache, items=options.items))
         for chapter in ("", *(each.name for each in chapters())):
-            add("/methods", partial(methods.methods_page, cache, chapter), **({"chapter": chapter} if chapter else {}))
+            add("/methods", partial(records.methods_page, cache, chapter), **({"chapter": chapter} if chapter else {}))
         if len(cache.bots("event")) > 1:
             compared = partial(leaderboard.compare_page, cache, recipe=options.recipe, venue=options.venue)
             add("/compare", compared)
@@ -270,12 +270,12 @@ class _Site:
         """Yield the lists of the items of each run of a study, and then a page for each item."""
         cache = self._cache
         runs = [run for run in cache.runs() if run.slot_at >= self._since]
-        shown = [(run.run, ids) for run in runs if not run.void for ids in [items.item_ids(cache, run.run)]]
+        shown = [(run.run, ids) for run in runs if not run.void for ids in [records.item_ids(cache, run.run)]]
         for key, ids in shown:
-            yield from _numbered("/items", len(ids), partial(items.items_page, cache, key), run=key)
+            yield from _numbered("/items", len(ids), partial(records.items_page, cache, key), run=key)
         for key, ids in shown:
             for id in ids:
-                yield _SitePage("/item", {"run": key, "subject": id}, partial(items.item_page, cache, key, id))
+                yield _SitePage("/item", {"run": key, "subject": id}, partial(records.item_page, cache, key, id))
 
     def _name_page(self, path: str, asked: Mapping[str, str]) -> None:
         kind = path.strip("/") or "index"
