@@ -28,7 +28,7 @@ def graph(
     from predibot.jobs.relatedness.graph import find_graph
     from predibot.related.filters import Filters
     from predibot.reports.pictures.files import write_graph
-    from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
+    from predibot.reports.terminal.closeups.related import graph_document, graph_grids
     from predibot.reports.terminal.terminal import print_grids, print_line
     from predibot.scoring.records.part import Part
 

@@ -18,11 +18,9 @@ from predibot.rows import grouped
 from predibot.scoring.study_table import Cell, StudyTable, number_of
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
-from predibot.studies.beliefbench.scores.cases import case_tables
-from predibot.studies.beliefbench.scores.graphs import LabelGraph, graph_table, label_graph, label_graphs
+from predibot.studies.beliefbench.scores import cases
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import PairFact, PairReadings, beliefbench_tables
-from predibot.studies.beliefbench.scores.votes import candidates_of, vote_table
 from predibot.studies.beliefbench.sheets import read_ratings, read_votes
 from predibot.studies.label_game import LabelGame
 
@@ -43,11 +41,11 @@ def pair_tables(
     """
     run = read_run(store, run_key)
     ratings = None if people is None else read_ratings(people, run.items.__contains__)
-    graphs = label_graphs(run)
-    tables = [*beliefbench_tables(run, ratings), *case_tables(run), graph_table(graphs)]
+    graphs = cases.label_graphs(run)
+    tables = [*beliefbench_tables(run, ratings), *cases.case_tables(run), cases.graph_table(graphs)]
     if votes is not None:
-        candidates = candidates_of(run)
-        tables.append(vote_table(candidates, read_votes(votes, candidates)))
+        candidates = cases.candidates_of(run)
+        tables.append(cases.vote_table(candidates, read_votes(votes, candidates)))
     drawings: tuple[StudyPicture, ...] = (*beliefbench_pictures(tables), *graph_pictures(graphs))
     return StudyTables(run.run, tuple(tables), run.notes, FIRST, _MORE, drawings=drawings)
 
@@ -161,12 +159,12 @@ def beliefbench_pictures(tables: Sequence[StudyTable]) -> tuple[CellPicture, ...
     return tuple(each for each in found if not each.is_empty)
 
 
-def graph_pictures(graphs: Sequence[LabelGraph]) -> Iterator[GraphPicture]:
+def graph_pictures(graphs: Sequence[cases.LabelGraph]) -> Iterator[GraphPicture]:
     """Yield a picture for each bot beside S, the paper's Figure 6; none where neither has an edge."""
     for each in graphs[1:]:
         scores = {_ends(edge): edge for edge in each.of_score.edges}
         edges = {_ends(edge): edge for edge in each.graph.edges}
-        both = label_graph((scores | edges).values())
+        both = cases.label_graph((scores | edges).values())
         if both.edges:
             compared: dict[frozenset[str], tuple[EdgeKind, str]] = {
                 ends: (

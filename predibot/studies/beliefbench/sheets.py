@@ -10,9 +10,9 @@ from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
 from predibot.studies.beliefbench.pairs import LABELS, PairItem
+from predibot.studies.beliefbench.scores.cases import candidates_of
 from predibot.studies.beliefbench.scores.scores import CENTRES
 from predibot.studies.beliefbench.scores.tables import PairReadings
-from predibot.studies.beliefbench.scores.votes import candidates_of
 from predibot.whole_file import whole_file
 
 _TEXTS = ("title_1", "description_1", "title_2", "description_2")

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Literal
 from predibot.errors import UsageError
 from predibot.studies.label_game import LabelItem, Rows
 from predibot.studies.stakebench.cleaning import FEWEST_IN_SPLIT
-from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow
-from predibot.studies.stakebench.windows import stake_weighted_direction
+from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow, stake_weighted_direction
 
 TaskName = Literal["G1", "G2", "G2before", "G3", "G3f", "G3d", "G4"]
 NEUTRAL = "NEUTRAL"

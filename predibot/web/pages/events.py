@@ -21,7 +21,7 @@ from predibot.ledger.read.rows_for_python import LedgerForecast, select_decision
 from predibot.related.graph import Edge
 from predibot.reports import figures
 from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note
-from predibot.reports.terminal.closeups.graph import graph_grids
+from predibot.reports.terminal.closeups.related import graph_grids
 from predibot.scoring.records.part import Part
 from predibot.scoring.standing import BASELINES
 from predibot.web.cache import LedgerCache

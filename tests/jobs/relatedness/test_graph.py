@@ -14,7 +14,7 @@ from predibot.jobs.relatedness.graph import LabelledGraph, find_graph
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import add_news
 from predibot.related.graph import BeliefGraph
-from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
+from predibot.reports.terminal.closeups.related import graph_document, graph_grids
 from predibot.scoring.records.part import Part
 from tests.jobs.relatedness.related_world import AS_OF, DAY, GROUP, LATER, play, write_related
 from tests.jobs.relatedness.test_beliefs import in_archive

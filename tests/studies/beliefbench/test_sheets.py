@@ -8,8 +8,8 @@ import pytest
 from predibot.errors import UsageError
 from predibot.studies.beliefbench.games.beliefbench import Beliefbench
 from predibot.studies.beliefbench.pairs import LABELS, PairItem
+from predibot.studies.beliefbench.scores.cases import candidates_of
 from predibot.studies.beliefbench.scores.tables import PairReadings
-from predibot.studies.beliefbench.scores.votes import candidates_of
 from predibot.studies.beliefbench.sheets import read_votes, write_reasons_sheet
 from tests.studies.beliefbench.test_pairs import rows_of
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 from predibot.studies.stakebench.cleaning import is_puzzle, parse_words, rejection_reason, split_of
-from predibot.studies.stakebench.windows import StepPath, stake_weighted_direction, windows_of
+from predibot.studies.stakebench.data_set import StepPath, stake_weighted_direction, windows_of
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

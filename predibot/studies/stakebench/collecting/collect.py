@@ -24,10 +24,9 @@ from predibot.plain_file import open_plain, plain_text
 from predibot.studies.stakebench.cleaning import WordLists, is_puzzle, parse_words, rejection_reason, split_of
 from predibot.studies.stakebench.collecting import sources
 from predibot.studies.stakebench.collecting.raw_store import RawStore
-from predibot.studies.stakebench.data_set import FILES, LabelledComment, LabelledWindow
+from predibot.studies.stakebench.data_set import FILES, LabelledComment, LabelledWindow, StepPath, windows_of
 from predibot.studies.stakebench.positions import ACTION_HOURS, first_action, holdings_at
 from predibot.studies.stakebench.venues.comments import HOSTS
-from predibot.studies.stakebench.windows import StepPath, windows_of
 from predibot.venues.http import VenueClient
 from predibot.whole_file import whole_file
 

@@ -14,9 +14,8 @@ from predibot.studies.label_game import MAX_MONEY
 from predibot.studies.stakebench.activity import manifold_changes, polymarket_change
 from predibot.studies.stakebench.cleaning import Platform
 from predibot.studies.stakebench.collecting.raw_store import RawStore
-from predibot.studies.stakebench.data_set import Resolved
+from predibot.studies.stakebench.data_set import Resolved, StepPath
 from predibot.studies.stakebench.positions import Change, position_by_mana, position_by_shares, sort_changes
-from predibot.studies.stakebench.windows import StepPath
 from predibot.venues.http import RequestRefusal
 from predibot.venues.manifold.bets import UnreadableRow, instant_of, manifold_price
 from predibot.venues.polymarket.parse import payouts_of, tokens_of

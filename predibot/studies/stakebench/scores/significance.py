@@ -17,8 +17,7 @@ from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.student_t import t_two_sided
 from predibot.scoring.inference.uncertainty import benjamini_hochberg
 from predibot.scoring.metrics.agreement import rank_correlation
-from predibot.studies.stakebench.scores.ratios import Tally
-from predibot.studies.stakebench.scores.scores import directed_marks, names_side, stake_quartiles
+from predibot.studies.stakebench.scores.tallies import Tally, directed_marks, names_side, stake_quartiles
 
 FEWEST_WRONG_BETTORS = 20
 FEWEST_FOR_DOSES = 40

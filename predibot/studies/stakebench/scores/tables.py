@@ -13,19 +13,8 @@ from predibot.rows import grouped
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.replicates import replicate_tables
-from predibot.studies.stakebench.scores import significance
-from predibot.studies.stakebench.scores.ratios import REFUSED, MacroEstimate, Tally, macro_average, macro_estimate
-from predibot.studies.stakebench.scores.scores import (
-    FOUND_AT_TIMES,
-    accuracy_marks,
-    aggregate_score,
-    commitment_calibrated_marks,
-    commitment_gap,
-    costly_signal_marks,
-    directed_marks,
-    f1_marks,
-    recall_profile,
-)
+from predibot.studies.stakebench.scores import significance, tallies
+from predibot.studies.stakebench.scores.tallies import Tally
 from predibot.studies.stakebench.tasks import Item, stake_sign
 
 ACTIONS = ("flip", "increase", "decrease", "hold")
@@ -88,7 +77,7 @@ class Answers:
     @cached_property
     def predicted(self) -> Ints:
         """Return the labels as numbers; `REFUSED` for unreadable answers."""
-        return np.array([REFUSED if label is None else _CODES[label] for label in self.labels], dtype=np.int64)
+        return np.array([tallies.REFUSED if label is None else _CODES[label] for label in self.labels], dtype=np.int64)
 
     @cached_property
     def true(self) -> Ints:
@@ -134,21 +123,26 @@ class Answers:
 
 
 def _accuracy(answers: Answers) -> tuple[Tally]:
-    return (accuracy_marks(answers.predicted, answers.true),)
+    return (tallies.accuracy_marks(answers.predicted, answers.true),)
 
 
 def _lead(answers: Answers) -> tuple[Tally, Tally]:
     """Return the hits, and the hits of the stakes behind the windows, where a tie is a miss."""
-    return *_accuracy(answers), accuracy_marks([stake_sign(fact.known.stakes) for fact in answers.facts], answers.true)
+    return *_accuracy(answers), tallies.accuracy_marks(
+        [stake_sign(fact.known.stakes) for fact in answers.facts], answers.true
+    )
 
 
 _SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
     "G1 Acc": ("G1", _accuracy),
-    "G1 F1": ("G1", lambda answers: (f1_marks(answers.predicted, answers.true),)),
+    "G1 F1": ("G1", lambda answers: (tallies.f1_marks(answers.predicted, answers.true),)),
     "G2 strict": ("G2", _accuracy),
-    "G2 DA": ("G2", lambda answers: (directed_marks(answers.predicted, answers.true),)),
-    "G2 CCA": ("G2", lambda answers: (commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),)),
-    "G2 CSD": ("G2", lambda own: costly_signal_marks(own.predicted, own.true, own.stakes, own.split)),
+    "G2 DA": ("G2", lambda answers: (tallies.directed_marks(answers.predicted, answers.true),)),
+    "G2 CCA": (
+        "G2",
+        lambda answers: (tallies.commitment_calibrated_marks(answers.predicted, answers.true, answers.stakes),),
+    ),
+    "G2 CSD": ("G2", lambda own: tallies.costly_signal_marks(own.predicted, own.true, own.stakes, own.split)),
     "G3 Acc_act": ("G3", _accuracy),
     "G3 Acc_f": ("G3f", _accuracy),
     "G3 Acc_d": ("G3d", _accuracy),
@@ -165,14 +159,14 @@ class Score:
     bot: str
     name: str
     by_split: Floats
-    estimate: MacroEstimate
+    estimate: tallies.MacroEstimate
     marks: Tally
     answers: Answers
 
     @property
     def mean(self) -> float:
         """Return the mean over splits; NaN where none has a value."""
-        return macro_average(self.by_split)
+        return tallies.macro_average(self.by_split)
 
 
 _Scores = Mapping[tuple[str, str], Score]
@@ -209,7 +203,7 @@ def _scores_of(readings: Readings, bot: str) -> Iterator[Score]:
         if answers.facts:
             marks, *others = earned(answers)
             minus = others[0] if others else None
-            estimate = macro_estimate(marks, answers.split, answers.markets, minus=minus)
+            estimate = tallies.macro_estimate(marks, answers.split, answers.markets, minus=minus)
             yield Score(bot, name, answers.by_split(marks, minus), estimate, marks, answers)
 
 
@@ -228,7 +222,7 @@ def _main(readings: Readings, scores: _Scores) -> StudyTable:
         lead = scores.get((bot, "G4 lead"))
         windows_in = 0 if lead is None else int((~np.isnan(lead.by_split)).sum())
         n_plus = 0 if lead is None else int((lead.by_split > 0.0).sum())
-        aggregate = aggregate_score(
+        aggregate = tallies.aggregate_score(
             accuracy=_mean(scores, bot, "G1 Acc"),
             directed_accuracy=_mean(scores, bot, "G2 DA"),
             action_accuracy=_mean(scores, bot, "G3 Acc_act"),
@@ -260,16 +254,15 @@ def _actions(readings: Readings) -> StudyTable:
         answers = readings.of(bot, "G3")
         if not answers.facts:
             continue
-        profile = recall_profile(answers.predicted, answers.true, classes=len(ACTIONS))
+        profile = tallies.recall_profile(answers.predicted, answers.true, classes=len(ACTIONS))
         truth = profile.true
         remark = "finds one or two" if profile.is_degenerate else ""
         rows.append((bot, *profile.recall, profile.entropy, remark))
     if truth:
         rows.append(("ground truth", *truth, None, ""))
     columns = ("bot", *ACTIONS, "entropy", "remark")
-    note = (
-        f"A remark is on bots that find at most two of the actions, each in {FOUND_AT_TIMES:.1%} of its cases or more."
-    )
+    times = f"{tallies.FOUND_AT_TIMES:.1%}"
+    note = f"A remark is on bots that find at most two of the actions, each in {times} of its cases or more."
     return StudyTable.of("4", "G3: recall of each action, and how evenly the answers lie", columns, rows, note)
 
 
@@ -294,10 +287,11 @@ def _horizons(readings: Readings) -> StudyTable:
     answered_hold = fmean(fmean(label == "hold" for label in each.labels) for each in every) if every else math.nan
     for place, hours in enumerate(readings.action_hours if every else ()):
         marks = [
-            accuracy_marks(each.predicted, [_CODES[fact.known.actions[place]] for fact in each.facts]) for each in every
+            tallies.accuracy_marks(each.predicted, [_CODES[fact.known.actions[place]] for fact in each.facts])
+            for each in every
         ]
         p_values = [p for each, own in zip(every, marks, strict=True) for p in each.p_values(own, "G3")]
-        scores = (macro_average(each.by_split(own)) for each, own in zip(every, marks, strict=True))
+        scores = (tallies.macro_average(each.by_split(own)) for each, own in zip(every, marks, strict=True))
         holds = (fmean(fact.known.actions[place] == "hold" for fact in each.facts) for each in every)
         rows.append((f"{hours} h", fmean(holds), answered_hold, fmean(scores), sum(p < 0.05 for p in p_values)))
     columns = ("window", "true hold", "said hold", "G3 Acc_act", "p < .05")
@@ -318,7 +312,7 @@ def _audits(readings: Readings) -> Iterator[StudyTable]:
             wrong.append((bot, len(following), many, sum(share > 0.5 for share in following), fmean(following)))
         audits = [significance.outcome_audit(each.predicted, each.sides, each.resolved) for each in by_split]
         if audits:
-            by_side, by_outcome = (macro_average(each) for each in zip(*audits, strict=True))
+            by_side, by_outcome = (tallies.macro_average(each) for each in zip(*audits, strict=True))
             outcomes.append((bot, len(audits), by_side, by_outcome, by_outcome - by_side))
         for each in by_split:
             dose = significance.dose_response(each.predicted, each.sides, each.stakes)
@@ -345,7 +339,7 @@ def _drift(readings: Readings, bot: str) -> Iterator[tuple[Cell, ...]]:
             found += [drift] if drift.users else []
     if found:
         names = ("within_user", "before", "after", "after_by_side")
-        drifts, *means = (macro_average([getattr(each, name) for each in found]) for name in names)
+        drifts, *means = (tallies.macro_average([getattr(each, name) for each in found]) for name in names)
         negative, sure = (sum(each.within_user < 0.0 for each in found), sum(each.p_value < 0.05 for each in found))
         yield (bot, len(found), drifts, negative, *means, sure)
 
@@ -414,8 +408,8 @@ def _gaps(readings: Readings, scores: _Scores) -> StudyTable:
     columns = ("O2", "CG(2)", "CG(3)", "O4", "CG(4)", "MCG")
     for bot in readings.labels:
         windows = readings.of(bot, "G4")
-        odds_reference = macro_average(windows.by_split(_lead(windows)[1])) if windows.facts else math.nan
-        gaps = commitment_gap(
+        odds_reference = tallies.macro_average(windows.by_split(_lead(windows)[1])) if windows.facts else math.nan
+        gaps = tallies.commitment_gap(
             side_reference=side_reference,
             directed_accuracy=_mean(scores, bot, "G2 DA"),
             action_accuracy=_mean(scores, bot, "G3 Acc_act"),

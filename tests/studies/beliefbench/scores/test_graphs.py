@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 from predibot.reports.pictures.graph import GraphPicture
 from predibot.studies.beliefbench.readings import graph_pictures
-from predibot.studies.beliefbench.scores.graphs import graph_table, label_graphs
+from predibot.studies.beliefbench.scores.cases import graph_table, label_graphs
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import PairFact, PairReadings
 from tests.studies.table_rows import rows_of

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from predibot.studies.beliefbench.scores.cases import candidates_of, vote_table
 from predibot.studies.beliefbench.scores.tables import PairReadings
-from predibot.studies.beliefbench.scores.votes import candidates_of, vote_table
 
 REASONS = {
     "a": {"p1": "They share a court.", "p2": "Alike.", "p3": "Alone."},

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.studies.stakebench.scores.ratios import REFUSED
+from predibot.studies.stakebench.scores.tallies import REFUSED
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from predibot.studies.stakebench.scores.scores import RecallProfile, aggregate_score, commitment_gap
 from predibot.studies.stakebench.scores.significance import dose_response
+from predibot.studies.stakebench.scores.tallies import RecallProfile, aggregate_score, commitment_gap
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from predibot.studies.stakebench.scores.ratios import REFUSED, Tally, macro_average, macro_estimate
-from predibot.studies.stakebench.scores.scores import (
+from predibot.studies.stakebench.scores.tallies import (
+    REFUSED,
+    Tally,
     accuracy_marks,
     aggregate_score,
     commitment_gap,
     costly_signal_marks,
     directed_marks,
     f1_marks,
+    macro_average,
+    macro_estimate,
     recall_profile,
     stake_quartiles,
 )
