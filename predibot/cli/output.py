@@ -226,7 +226,7 @@ def print_reports(
 
 
 def _report_document(found: "EvaluationReport") -> dict[str, Any]:
-    from predibot.reports.terminal.worst import worst_documents
+    from predibot.reports.terminal.closeups.rows import worst_documents
     from predibot.reports.views.decide import run_document
     from predibot.reports.views.evaluation import evaluation_document
 
@@ -254,7 +254,7 @@ def print_evaluation(
         with figures.in_currency(evaluation.currency):
             evaluation_screen.print_evaluation(console, evaluation, shown)
             if worst is not None:
-                from predibot.reports.terminal.worst import print_worst
+                from predibot.reports.terminal.closeups.rows import print_worst
 
                 print_worst(console, worst)
 

@@ -15,9 +15,8 @@ from predibot.reports.pictures.canvas import inline, render_figure, style
 from predibot.reports.pictures.draw import draw_picture
 from predibot.reports.pictures.series import Picture, bot_pictures
 from predibot.reports.table import Table
-from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
+from predibot.reports.terminal.closeups.rows import bot_grids, circumstances, head_lines, question_of
 from predibot.reports.terminal.terminal import plain
-from predibot.reports.terminal.worst import circumstances, question_of
 from predibot.whole_file import whole_file
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")

@@ -40,14 +40,7 @@ from predibot.reports.views.schedule import METRICS_TYPE, status_document, statu
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
 from predibot.web.cache import LedgerCache
-from predibot.web.pages import (
-    accounts,
-    bots,
-    decisions,
-    events,
-    leaderboard,
-    records,
-)
+from predibot.web.pages import accounts, bots, decisions, events, leaderboard, records
 from predibot.web.pages.leaderboard import PartTexts
 from predibot.web.pages.page import WebPage, message_page
 from predibot.web.rendering import Templates, query_address

@@ -15,7 +15,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.reports.terminal.worst import print_worst, worst_documents
+from predibot.reports.terminal.closeups.rows import print_worst, worst_documents
 from predibot.scoring.records.part import Part
 from tests.acceptance.conftest import said_here
 from tests.cli.conftest import WORLD

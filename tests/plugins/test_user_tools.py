@@ -17,13 +17,13 @@ from predibot.domain.budget import Limits
 from predibot.domain.trace import cost_of_steps
 from predibot.errors import BudgetSpent, UsageError
 from predibot.ledger.files.traces import Trace
-from predibot.plugins.tools import tool_plugin
-from predibot.plugins.user_tools import (
+from predibot.plugins.tools import (
     MAX_ABANDONED_CALLS,
     MAX_RESULT_BYTES,
     UserSearch,
     open_tool,
     require_replayable,
+    tool_plugin,
 )
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 from tests.jobs.program import wait_until

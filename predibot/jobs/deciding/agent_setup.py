@@ -42,8 +42,7 @@ from predibot.ledger.write.paces import LedgerPermits, SharedPaces
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations
 from predibot.net.api_keys import ApiKeys, Key, host_of
 from predibot.net.concurrency import Gates
-from predibot.plugins.tools import ToolPlugin, tool_plugin
-from predibot.plugins.user_tools import open_tool, require_replayable, user_search
+from predibot.plugins.tools import ToolPlugin, open_tool, require_replayable, tool_plugin, user_search
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import open_provider, own_url
 from predibot.research.search.provider import SearchFailed, SearchProvider, replay_complaint

@@ -13,7 +13,7 @@ from predibot.jobs.histories.ledger import LedgerHistory, WeightsHistory
 from predibot.reports import figures
 from predibot.reports.table import value_of
 from predibot.reports.views.comparison import basis_note, correlation_note, short_figure
-from predibot.reports.views.effort import EFFORT_WORDS, effort_board
+from predibot.reports.views.leaderboard import EFFORT_WORDS, effort_board
 from predibot.rows import grouped
 from predibot.scoring.accounts.market_weights import mean_of_bots
 from predibot.scoring.evaluation.comparison import Agreement

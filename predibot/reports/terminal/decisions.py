@@ -1,13 +1,15 @@
 """Decisions, selected events and runs on a terminal, and what a dry run shows of costs, requests and keys."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
-from predibot.domain.decision import ABSTENTION_KINDS, STATUSES, outcome_of
+from predibot.domain.decision import ABSTENTION_KINDS, STATUSES, Status, outcome_of
 from predibot.jobs.deciding.cost_estimate import NO_MODEL, RunCost
+from predibot.jobs.histories.run import RunHistory
 from predibot.recipe.recipe import Recipe
 from predibot.reports import figures
 from predibot.reports.table import Column, Document, Table, document, table_of
@@ -20,6 +22,7 @@ from predibot.reports.terminal.terminal import (
     print_numbered,
     within,
 )
+from predibot.reports.views.decide import run_document
 from predibot.rows import grouped
 
 if TYPE_CHECKING:
@@ -318,3 +321,47 @@ _ASKED = (
     Column("at", "at.host", kind="key"),
     Column("with key", "at", _key, kind="text"),
 )
+
+
+_RUN_SHOWN = 20
+
+
+def _count_of(status: Status, counts: Mapping[Status, int]) -> str:
+    return figures.count(counts.get(status, 0))
+
+
+_RUN_TITLE_CELLS = 60
+_RUN_BOTS = (
+    Column("bot", "bot", kind="name"),
+    *(Column(status, "statuses", partial(_count_of, status), place) for place, status in enumerate(STATUSES)),
+    Column("cost", "", lambda bot: figures.cost_usd(bot.cost_known_usd) + "+?" * bool(bot.cost_unknown), 0),
+)
+_RUN_EVENTS = (
+    Column("#", "number", str),
+    Column("event", "event_id", kind="key"),
+    Column("title", "title", within(_RUN_TITLE_CELLS), kind="text"),
+)
+
+
+def print_run(console: Console, history: RunHistory) -> None:
+    """Print a run, its bots, and its first twenty events."""
+    run = history.run
+    void = "" if run.void_reason is None else f", void: {run.void_reason}"
+    print_line(console, plain(f"Run {run.number}: {run.run}{void}"), style="bold")
+    print_line(console, plain(f"{run.game} on {run.venue}, as of {figures.instant(run.as_of)}"))
+    print_grid(console, table_of("", _RUN_BOTS, history.bots))
+    if history.events:
+        console.print()
+        below = [f"{len(history.events):,} in all; --json lists them."] if len(history.events) > _RUN_SHOWN else []
+        print_grid(console, table_of("Events", _RUN_EVENTS, history.events[:_RUN_SHOWN], below))
+    print_notes(console, run.notes)
+    number = next((each.number for each in history.events if each.number is not None), None)
+    event = "" if number is None else f"`predibot report --event {number}` shows the first event, "
+    print_line(console, f"{event}`predibot trace` the latest decisions of agents.")
+
+
+def run_history_document(history: RunHistory) -> Document:
+    """Return all of it as JSON has it, texts whole."""
+    bots = [document(each, "bot statuses cost_known_usd cost_unknown") for each in history.bots]
+    events = [document(each, "number event_id title") for each in history.events]
+    return {"run": run_document(history.run), "bots": bots, "events_decided": events}

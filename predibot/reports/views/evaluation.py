@@ -12,8 +12,15 @@ from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.table import Document, document
 from predibot.reports.views import accounts, metrics
-from predibot.reports.views.effort import correlation_documents, effort_documents
-from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, market_conclusions, missing
+from predibot.reports.views.leaderboard import (
+    LeaderboardRow,
+    conclusions,
+    correlation_documents,
+    effort_documents,
+    leaderboard,
+    market_conclusions,
+    missing,
+)
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, PartScore

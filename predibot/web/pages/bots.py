@@ -24,9 +24,8 @@ from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
 from predibot.reports.study import studies
 from predibot.reports.table import Table
-from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
+from predibot.reports.terminal.closeups.rows import bot_grids, circumstances, head_lines, question_of
 from predibot.reports.terminal.trace import usage_grid
-from predibot.reports.terminal.worst import circumstances, question_of
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.evaluation.horizon_series import EDGE
 from predibot.scoring.records.part import Part

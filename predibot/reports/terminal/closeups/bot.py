@@ -8,9 +8,8 @@ from predibot.jobs.histories.bot import BotHistory, ScoredBot
 from predibot.reports import figures
 from predibot.reports.table import Document, document, json_value
 from predibot.reports.terminal.closeups.beliefs import coherence_document, exposure_document
-from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, positions_grid
+from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, positions_grid, print_worst, worst_documents
 from predibot.reports.terminal.terminal import print_grids, print_line, print_lines
-from predibot.reports.terminal.worst import print_worst, worst_documents
 from predibot.reports.views.evaluation import evaluation_document
 from predibot.scoring.metrics.calibration import CalibrationBins
 
