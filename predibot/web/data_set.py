@@ -1,26 +1,33 @@
-"""The data set of a ledger: tables of numbers and names as Parquet, and a card that says what they hold.
+"""What programs read of a site: the data set of its ledger, and its feed as RSS, an item a run.
 
-What is in it is listed in the card, `data_set.md`, column by column, so that nothing gets in unseen: no text of pages,
-news or comments, no rationale, no address of a folder. Ids of comments are hashed with a key of the user, as they lead
-to people.
+The data set is tables of numbers and names as Parquet, and a card that says what they hold. What is in it is listed in
+the card, `data_set.md`, column by column, so that nothing gets in unseen: no text of pages, news or comments, no
+rationale, no address of a folder. Ids of comments are hashed with a key of the user, as they lead to people.
 """
 
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from email.utils import format_datetime
 from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
-from predibot.domain.untrusted_text import one_line
+from predibot.domain.untrusted_text import one_line, xml_text
 from predibot.jobs.export import write_parquet
 from predibot.ledger.read.export import export_batches, export_columns
+from predibot.ledger.read.rows_for_python import LedgerForecast, LedgerRun
 from predibot.ledger.store import Store
 from predibot.plain_file import plain_bytes, plain_text
+from predibot.reports import figures
+from predibot.rows import grouped
 from predibot.version import __version__
+from predibot.web.rendering import line
 from predibot.whole_file import whole_file
 
 CARD = "README.md"
@@ -118,3 +125,67 @@ def _card(found: Collection[DataFile], licence: str) -> str:
         _TABLES[name].format(counts=f"{each.rows:,} rows, {len(each.content):,} bytes.") for name, each in names.items()
     )
     return "".join([head, *sections]).rstrip("\n") + "\n"
+
+
+FEED = "feed.xml"
+_MOST_ITEMS = 50
+_MOST_LINES = 20
+_MOST_BOTS = 12
+_NOWHERE = "about:blank"
+"""A channel of RSS has a link; this one leads nowhere, as nobody has said where the site will be found."""
+
+
+@dataclass
+class Feed:
+    """The newest runs, and a line for each of their markets."""
+
+    runs: Sequence[LedgerRun]
+    """Newest first."""
+    _lines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _markets: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        """Keep the newest runs that count."""
+        self.runs = [run for run in self.runs if not run.void][:_MOST_ITEMS]
+        self._keys = {run.run for run in self.runs}
+
+    def add(self, forecasts: Iterable[LedgerForecast]) -> None:
+        """Add what the bots forecast on an event."""
+        found = grouped(((each.run, each.market_id), each) for each in forecasts if each.run in self._keys)
+        for (run, _), rows in found.items():
+            self._markets[run] += 1
+            if len(self._lines[run]) < _MOST_LINES:
+                said = [f"{line(each.bot)} {figures.probability(each.probability)}" for each in rows[:_MOST_BOTS]]
+                more = [f"{len(rows) - _MOST_BOTS} more"] if len(rows) > _MOST_BOTS else []
+                price = f"price {figures.probability(rows[0].price_yes)}"
+                self._lines[run].append(f"{line(rows[0].question)} ({price}): {', '.join([*said, *more])}")
+
+    def rss(self, address: str, page: str) -> bytes:
+        """Return the feed; items link to `page` below the site's address, which ends with a slash; empty if unknown."""
+        link = f"<link>{_xml(address + page)}</link>" if address else ""
+        own = f'<atom:link href="{_xml(address + FEED)}" rel="self" type="application/rss+xml"/>' if address else ""
+        return (
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>predibot</title>'
+            f"<link>{_xml(address or _NOWHERE)}</link>{own}"
+            "<description>What bots forecast, a run an item</description>\n"
+            + "\n".join(self._item(run, link) for run in self.runs)
+            + "\n</channel></rss>\n"
+        ).encode()
+
+    def _item(self, run: LedgerRun, link: str) -> str:
+        lines = self._lines[run.run]
+        left = self._markets[run.run] - len(lines)
+        more = [f"and {figures.things(left, 'more market')}"] if left else []
+        # Readers of RSS take a description for HTML.
+        described = "".join(f"<p>{escape(each)}</p>" for each in (*lines, *more))
+        counts = f"{figures.things(run.bots, 'bot')} on {figures.things(run.events, 'event')}"
+        return (
+            f"<item><title>{_xml(line(f'{run.recipe}, {figures.instant(run.slot_at)}: {counts}'))}</title>{link}"
+            f'<guid isPermaLink="false">{_xml(line(run.run))}</guid><pubDate>{format_datetime(run.slot_at)}</pubDate>'
+            f"<description>{_xml(described)}</description></item>"
+        )
+
+
+def _xml(text: str) -> str:
+    return escape(xml_text(text), {'"': "&quot;", "'": "&apos;"})

@@ -31,8 +31,7 @@ from predibot.reports.views.leaderboard import leaderboard as rows_of_leaderboar
 from predibot.reports.views.methods import chapters
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
-from predibot.web.data_set import CARD, FILE_NAMES, data_files
-from predibot.web.feed import FEED, Feed
+from predibot.web.data_set import CARD, FEED, FILE_NAMES, Feed, data_files
 from predibot.web.pages import accounts, bots, decisions, events, leaderboard, records
 from predibot.web.pages.page import PAGE, WebPage, message_page
 from predibot.web.rendering import Templates, banner, line

@@ -19,7 +19,7 @@ from fastapi.testclient import TestClient
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import select_decisions
 from predibot.ledger.store import Store
-from predibot.web.feed import Feed
+from predibot.web.data_set import Feed
 from tests.acceptance.conftest import done_here, said_here
 from tests.web.test_pages import Links
 from tests.worlds import Worlds, one_agent, three_games, two_events

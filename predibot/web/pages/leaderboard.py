@@ -24,7 +24,6 @@ from predibot.scoring.evaluation.comparison import compare
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.horizon_series import RunningPoint
 from predibot.scoring.evaluation.pairs import Pair
-from predibot.scoring.evaluation.running import RunningPoint
 from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.part import Part

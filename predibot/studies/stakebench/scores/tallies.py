@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, floats, indices, numbers, one_dimensional, refuse, same_length
+from predibot.scoring.inference.bootstrap import generator, resample_counts
 from predibot.scoring.inference.clusters import cluster_codes
-from predibot.scoring.inference.draws import generator, resample_counts
 
 REFUSED = -99
 """Stands for an unreadable answer: never right, and no side."""
