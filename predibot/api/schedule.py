@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from predibot.api.decide import decide_with
-from predibot.api.evaluate import track_if_reachable
+from predibot.api.track import track_if_reachable
 from predibot.contracts import ProgressListener
 from predibot.domain.clock import floor_to, short_instant
 from predibot.errors import LedgerError, PredibotError, UsageError, describe_error

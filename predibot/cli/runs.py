@@ -26,7 +26,7 @@ def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER
     """List every run of the ledger, void ones too."""
     if context.invoked_subcommand is not None:
         return
-    from predibot.api.evaluate import list_runs
+    from predibot.api.track import list_runs
     from predibot.reports.terminal.decisions import print_runs
     from predibot.reports.views.decide import run_document
 
@@ -43,7 +43,7 @@ def show(
 ) -> None:
     """Show one run."""
     from predibot.jobs.histories.run import run_history
-    from predibot.reports.terminal.decisions import print_run, run_history_document
+    from predibot.reports.terminal.closeups.run import print_run, run_history_document
 
     before = context.parent.params if context.parent is not None else {}
     with output.caller().reading(before["ledger"] if ledger == options.DEFAULT_LEDGER else ledger) as store:
@@ -63,7 +63,7 @@ def void(
     json: options.Json = False,
 ) -> None:
     """Take a run out of all scores."""
-    from predibot.api.evaluate import void_run
+    from predibot.api.track import void_run
 
     # Options may stand before `void` as well as behind it.
     before = context.parent.params if context.parent is not None else {}

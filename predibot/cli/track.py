@@ -13,7 +13,7 @@ def track(
     log: options.Log,
 ) -> None:
     """Store what is new; what could not be read is an error after the rest is stored."""
-    from predibot.api.evaluate import track as track_part
+    from predibot.api.track import track as track_part
     from predibot.domain.clock import short_instant
     from predibot.reports.table import document
     from predibot.scoring.records.part import Part
