@@ -40,7 +40,7 @@ _LOADED = (
     "smolagents",
     "sqlalchemy.dialects.postgresql",
     *(f"predibot.cli.{name}" for name in ("decide", "evaluate", "ledger", "replay", "report", "track")),
-    *(f"predibot.api.{name}" for name in ("decide", "replay", "track")),
+    *(f"predibot.api.{name}" for name in ("decide", "track")),
     "predibot.agents.loop.run_agent",
     "predibot.agents.models.open_model",
     "predibot.jobs.deciding.agent_setup",
