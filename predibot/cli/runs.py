@@ -43,7 +43,7 @@ def show(
 ) -> None:
     """Show one run."""
     from predibot.jobs.histories.run import run_history
-    from predibot.reports.terminal.closeups.run import print_run, run_history_document
+    from predibot.reports.terminal.decisions import print_run, run_history_document
 
     before = context.parent.params if context.parent is not None else {}
     with output.caller().reading(before["ledger"] if ledger == options.DEFAULT_LEDGER else ledger) as store:

@@ -12,7 +12,7 @@ EXACT = {
     "cli/replay.py": 1,  # a command to be typed
     "reports/table.py": 1,
     "reports/terminal/closeups/beliefs.py": 2,
-    "reports/terminal/closeups/graph.py": 2,
+    "reports/terminal/closeups/related.py": 2,
     "reports/views/evaluation.py": 2,
 }
 """Modules of screens and documents that write exact instants, and how often."""
