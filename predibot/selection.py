@@ -19,7 +19,7 @@ from predibot.domain.spelling import first_of
 from predibot.rows import grouped
 
 if TYPE_CHECKING:
-    from predibot.related.texts import Embed
+    from predibot.related.features import Embed
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from predibot.related.texts import Embed, tf_idf
+from predibot.related.features import Embed, tf_idf
 from predibot.related.wording import QuestionWording, differences, parse_wording
 from predibot.scoring.arguments import Floats
 

@@ -1,17 +1,162 @@
-"""Features: four likenesses of two markets and the score S made of them, computed block by block."""
+"""Features: four likenesses of two markets, of their texts and jumps among them, and the score S made of them."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 
-from predibot.related.beliefs import Beliefs
-from predibot.related.change_points import ChangePoints, change_points, daily_changes
-from predibot.related.texts import Embed, Vectors, subject_words, tf_idf
+from predibot.related.beliefs import Beliefs, MarketPrices
+from predibot.related.wording import CALENDAR_WORDS, FREE_WORDS
 from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.inference.clusters import ROUNDING
+
+MIN_DELTAS = 6
+RARE = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deltas:
+    """Changes from one day to the next, (d,) each, sorted by market and day; none across a gap."""
+
+    market: Ints
+    day: Ints
+    """The later of the two days."""
+    change: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangePoints:
+    """The change points of n markets, (c,) each, sorted by market and day."""
+
+    market: Ints
+    day: Ints
+    markets: int
+
+    @property
+    def counts(self) -> Ints:
+        """Return the number of each market's change points, (n,)."""
+        return np.bincount(self.market, minlength=self.markets).astype(np.int64)
+
+    def by_day(self, first: int, days: int) -> sparse.csr_array:
+        """Return a matrix (n, days) with a 1 for each change point."""
+        cells = (np.ones(self.day.size), (self.market, self.day - first))
+        return sparse.csr_array(cells, shape=(self.markets, days))
+
+
+def daily_changes(prices: MarketPrices, *, logits: bool = False) -> Deltas:
+    """Return the change of each price, or of its logit, between neighbouring days."""
+    values = special.logit(prices.price_yes) if logits else prices.price_yes
+    next_day = (np.diff(prices.market) == 0) & (np.diff(prices.day) == 1)
+    return Deltas(prices.market[1:][next_day], prices.day[1:][next_day], np.diff(values)[next_day])
+
+
+def change_points(changes: Deltas, markets: int) -> ChangePoints:
+    """Return the days whose change is more than `RARE` standard deviations (ddof 1) off the market's mean change.
+
+    A market with fewer than `MIN_DELTAS` changes, or with equal changes, has none. BeliefBench, section 5.2, names the
+    z-score but no threshold.
+    """
+    n = np.bincount(changes.market, minlength=markets)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(changes.market, changes.change, minlength=markets) / n
+        off = changes.change - mean[changes.market]
+        deviation = np.sqrt(np.bincount(changes.market, off**2, minlength=markets) / (n - 1))
+    largest = np.zeros(markets)
+    np.maximum.at(largest, changes.market, np.abs(changes.change))
+    has_enough: NDArray[np.bool_] = (n >= MIN_DELTAS) & (deviation > ROUNDING * largest)
+    # Rounding must not turn exactly two deviations into more.
+    rare = has_enough[changes.market] & (np.abs(off) > RARE * (1.0 + ROUNDING) * deviation[changes.market])
+    return ChangePoints(changes.market[rare], changes.day[rare], markets)
+
+
+def volatile_share(changes: Deltas, markets: int, *, window_days: int, least_deviation: float) -> Floats:
+    """Return the share of windows whose daily logit returns vary enough, (n,): equation 2 of BeliefBench.
+
+    A window is a run of returns on consecutive days; NaN for a market without one.
+
+    Args:
+        changes: Of logits, in n markets.
+        window_days: w, 2 or more.
+        least_deviation: gamma, the least standard deviation (ddof 1), 0 or more.
+    """
+    if changes.change.size < window_days:
+        return np.full(markets, np.nan)
+    spread = np.lib.stride_tricks.sliding_window_view(changes.change, window_days).std(axis=1, ddof=1)
+    last = window_days - 1
+    whole = changes.market[last:] == changes.market[: changes.market.size - last]
+    whole &= changes.day[last:] - changes.day[: changes.day.size - last] == last
+    market, volatile = changes.market[last:][whole], spread[whole] >= least_deviation * (1.0 - ROUNDING)
+    with np.errstate(invalid="ignore"):
+        share: Floats = np.bincount(market, volatile, minlength=markets) / np.bincount(market, minlength=markets)
+    return share
+
+
+Vectors: TypeAlias = sparse.csr_array | NDArray[np.float64]
+"""A row for each text, (n, d): of length 1, or zeros for a text without words."""
+Embed: TypeAlias = Callable[[Sequence[str]], Vectors]
+"""Turns texts into vectors; the likeness of two texts is the cosine of their rows."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def tf_idf(texts: Sequence[str]) -> sparse.csr_array:
+    """Return the texts by their words, (n, words): each word's count times its rarity ln((1 + n) / (1 + df)) + 1.
+
+    Case and punctuation do not matter. Words are in alphabetical order.
+
+    Source:
+        Spärck Jones (1972), smoothed as scikit-learn's TfidfVectorizer with the token pattern `[^\\W_]+`.
+
+    Examples:
+        >>> vectors = tf_idf(["Rain in March?", "RAIN, in March", "Snow"])
+        >>> (vectors @ vectors.T).toarray().round(6).tolist()
+        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    return tf_idf_words(texts)[0]
+
+
+def tf_idf_words(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """Return the vectors of `tf_idf` and the words of the columns."""
+    counts = [Counter(_WORD.findall(text.casefold())) for text in texts]
+    return _weighted(counts, lambda n, df: np.log((1.0 + n) / (1.0 + df)) + 1.0)
+
+
+def subject_words(texts: Sequence[str]) -> sparse.csr_array:
+    """Return the texts by the words of their subjects, (n, words): each word's count times its rarity ln((1 + n) / df).
+
+    Function words, words of the calendar, and words with a digit count nothing; words of most texts count little.
+
+    Examples:
+        >>> vectors = subject_words(["Rain on May 5, 2026?", "Will it rain in 2027?", "Snow by May 5, 2026"])
+        >>> (vectors @ vectors.T).toarray().round(6).tolist()
+        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    counts = [Counter(filter(_is_subject, _WORD.findall(text.casefold()))) for text in texts]
+    return _weighted(counts, lambda n, df: np.log((1.0 + n) / df))[0]
+
+
+def _is_subject(word: str) -> bool:
+    return word.isalpha() and word not in FREE_WORDS and word not in CALENDAR_WORDS
+
+
+def _weighted(
+    counts: Sequence[Counter[str]], rarity: Callable[[int, Ints], Floats]
+) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """Return counted words as rows of length 1; `rarity` takes the texts and, for each word, those that have it."""
+    number = {word: place for place, word in enumerate(sorted({word for each in counts for word in each}))}
+    starts = np.concatenate([[0], np.cumsum([len(each) for each in counts])]).astype(np.int64)
+    column = np.fromiter((number[word] for each in counts for word in sorted(each)), dtype=np.int64)
+    times = np.fromiter((each[word] for each in counts for word in sorted(each)), dtype=np.float64)
+    weight = times * rarity(len(counts), np.bincount(column, minlength=len(number)))[column]
+    row = np.repeat(np.arange(len(counts)), np.diff(starts))
+    weight /= np.sqrt(np.bincount(row, weight**2, minlength=len(counts)))[row]
+    return sparse.csr_array((weight, column, starts), shape=(len(counts), len(number))), tuple(number)
+
 
 WITHIN_DAYS = 2
 """delta: change points closer than this count as one."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.change_points import daily_changes, volatile_share
+from predibot.related.features import daily_changes, volatile_share
 from predibot.scoring.arguments import Ints
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.features import TUNED, WITHIN_DAYS, Features
+from predibot.related.features import TUNED, WITHIN_DAYS, Embed, Features, tf_idf_words
 from predibot.related.filters import FilterResult, Filters, apply_filters, open_days, overlap_days
-from predibot.related.texts import Embed, tf_idf_words
 from predibot.related.wording import FREE_WORDS
 from predibot.scoring.relatedness.relevance import CLASSES, relevance_class
 

@@ -30,8 +30,8 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.plugins.venues import venue_or_defaults
-from predibot.related.clusters import RELATED
 from predibot.related.filters import Filters
+from predibot.related.graph import RELATED
 from predibot.reports.study import studies
 from predibot.rows import grouped
 from predibot.scoring.evaluation.evaluation import Evaluation, Question

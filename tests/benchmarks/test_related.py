@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from predibot.related.beliefs import Beliefs, MarketPrices
-from predibot.related.clusters import cluster_events
 from predibot.related.duplicates import TextIndex
 from predibot.related.features import Features, pairs_from
+from predibot.related.graph import cluster_events
 from tests.related.made import from_logits, groups_of, logits_in_groups
 from tests.related.question_pairs import PARAPHRASE
 from tests.related.related_worlds import Told, sizes_of, told_by

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from predibot.related.clusters import cluster_events
+from predibot.related.graph import cluster_events
 from predibot.scoring.arguments import Ints
 from predibot.scoring.evaluation.pairs import brier_pairs
 from predibot.scoring.inference.uncertainty import Uncertainty

@@ -6,8 +6,8 @@ from scipy.spatial.distance import squareform
 from scipy.stats import hypergeom
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.clusters import cluster_events, shared_jumps
 from predibot.related.features import Features
+from predibot.related.graph import cluster_events, shared_jumps
 from tests.related.made import from_logits, groups_of, logits_in_groups, random_words, scores_of
 from tests.related.related_worlds import sizes_of, told_by
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from predibot.related.beliefs import Beliefs, daily_prices
-from predibot.related.change_points import change_points, daily_changes
-from predibot.related.features import PAPER, Block, Features, FeatureWeights, pairs_from
+from predibot.related.features import PAPER, Block, Features, FeatureWeights, change_points, daily_changes, pairs_from
 from predibot.scoring.relatedness.relevance import relevance_class
 from tests.related.made import (
     FIRST_DAY,

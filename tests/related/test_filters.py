@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.change_points import daily_changes, volatile_share
+from predibot.related.features import daily_changes, volatile_share
 from predibot.related.filters import Filters, apply_filters, open_days, overlap_days
 from tests.related.made import FIRST_DAY, from_logits, from_prices
 

@@ -8,8 +8,7 @@ import pytest
 from predibot.related.beliefs import Beliefs
 from predibot.related.features import TUNED
 from predibot.related.filters import Filters
-from predibot.related.graph import BeliefGraph, Edge, EventGroup, graph_of
-from predibot.related.news import TouchedEvent, events_of_page, jumps_of
+from predibot.related.graph import BeliefGraph, Edge, EventGroup, TouchedEvent, events_of_page, graph_of, jumps_of
 from tests.related.made import FIRST_DAY, from_logits, from_prices, groups_of, logits_in_groups, scores_of
 
 FLAT = [0.5, 0.52, 0.5, 0.52, 0.5, 0.52, 0.5, 0.52]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from predibot.related.texts import tf_idf
+from predibot.related.features import tf_idf
 from tests.related.made import random_words
 
 

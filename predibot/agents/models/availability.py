@@ -2,8 +2,8 @@
 
 from urllib.parse import quote
 
-from predibot.agents.models.clients.chat_completions import Endpoint
 from predibot.agents.models.clients.litellm_library import knows_provider
+from predibot.agents.models.clients.openai_clients import Endpoint
 from predibot.agents.models.failures import failure_of_status
 from predibot.agents.models.manners import error_words
 from predibot.agents.models.open_model import model_destination

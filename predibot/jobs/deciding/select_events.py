@@ -27,7 +27,7 @@ from predibot.selection import (
 )
 
 if TYPE_CHECKING:
-    from predibot.related.texts import Embed
+    from predibot.related.features import Embed
 
 MAX_DOUBTFUL_SHARE = 0.2
 """The share of unreadable events or markets above which no run is made, because the rest is no fair choice.

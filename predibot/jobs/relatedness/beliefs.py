@@ -14,7 +14,7 @@ from predibot.ledger.read.event_facts import NO_CATEGORY, latest_events
 from predibot.ledger.read.scoring_arrays import read_observations, read_settlements
 from predibot.ledger.write.events import market_rows
 from predibot.related.beliefs import Beliefs, MarketPrices, daily_prices
-from predibot.related.clusters import cluster_events
+from predibot.related.graph import cluster_events
 
 _YEARS = timedelta(days=3 * 366)
 """How far back prices of a venue are read."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from predibot.errors import UsageError
-from predibot.related.texts import Embed
+from predibot.related.features import Embed
 from predibot.scoring.arguments import Floats
 
 

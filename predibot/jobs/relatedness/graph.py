@@ -9,9 +9,8 @@ from predibot.jobs.relatedness.beliefs import LabelledBeliefs
 from predibot.jobs.relatedness.embeddings import open_embedding
 from predibot.ledger.read.details.events import DatedNews
 from predibot.related.filters import Filters
-from predibot.related.graph import BeliefGraph, graph_of
+from predibot.related.graph import BeliefGraph, TouchedEvent, events_of_page, graph_of, jumps_of
 from predibot.related.neighbours import Neighbourhood, neighbours_of
-from predibot.related.news import TouchedEvent, events_of_page, jumps_of
 
 _NAMED = 10
 

@@ -15,8 +15,7 @@ from predibot.errors import UsageError
 from predibot.jobs.score_files.table import MAX_ROWS, BadRow, Columns, FileRow, InputTable
 from predibot.jobs.score_files.table_reader import MESSAGE_BYTES, TableFormat, open_table
 from predibot.plain_file import open_plain, pipe_pieces
-from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnavailable, PageUnreadable
+from predibot.research.pages.errors import Deadline, PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import PageSource
 from predibot.research.pages.parser_process import ParserCrash, ParserLimits, ParserProcess
 

@@ -12,6 +12,8 @@ PageError
 A message is a plain sentence without a trailing full stop; an agent reads it after `error:`.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from predibot.errors import PredibotError
@@ -61,3 +63,29 @@ WALLS = frozenset({
     Obstacle.NEEDS_SCRIPT, Obstacle.ROBOT_CHECK, Obstacle.CONSENT, Obstacle.SUBSCRIPTION,
     Obstacle.OTHER_REGION,
 })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The end of a piece of work."""
+
+    seconds: float
+    """The time for the whole work."""
+    at: float
+    monotonic: Callable[[], float]
+
+    @classmethod
+    def after(cls, seconds: float, monotonic: Callable[[], float]) -> "Deadline":
+        """Return the deadline that many seconds from now."""
+        return cls(seconds, monotonic() + seconds, monotonic)
+
+    def left_seconds(self) -> float:
+        """Return the time left, more than zero, or raise `PageUnavailable`."""
+        left = self.at - self.monotonic()
+        if left <= 0.0:
+            raise self.timeout_error()
+        return left
+
+    def timeout_error(self) -> PageUnavailable:
+        """Return the error for a passed deadline."""
+        return PageUnavailable(f"the page was not there after {self.seconds:g} s; try another source")

@@ -18,9 +18,8 @@ from predibot.net.retry import http_date
 from predibot.research.pages.connection.ip_addresses import is_public, parse_ip_address
 from predibot.research.pages.connection.pinned_connection import Connect, PinnedBackend, connect_tcp
 from predibot.research.pages.connection.url import HostAndPort, Target, follow_redirect, parse_target, refuse_blocked
-from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import decompress
-from predibot.research.pages.errors import AddressRefused, PageError, PageUnavailable, PageUnreadable
+from predibot.research.pages.errors import AddressRefused, Deadline, PageError, PageUnavailable, PageUnreadable
 
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "application/pdf")
 MAX_ADDRESSES = 32

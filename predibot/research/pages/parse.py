@@ -11,9 +11,8 @@ from urllib.parse import urldefrag, urljoin
 
 from predibot.research.pages.content.publication_date import date_of_file, date_of_html
 from predibot.research.pages.content.walls import wall_of
-from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import decode_text
-from predibot.research.pages.errors import Obstacle, PageUnreadable
+from predibot.research.pages.errors import Deadline, Obstacle, PageUnreadable
 from predibot.research.pages.html_text import clean_text, hush, limit_html, main_text, page_title, tree_of
 from predibot.research.pages.parser_child import answer_questions
 from predibot.research.pages.parser_messages import (

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import WALLS, Obstacle, PageUnavailable, PageUnreadable, PageWalled
+from predibot.research.pages.errors import WALLS, Deadline, Obstacle, PageUnavailable, PageUnreadable, PageWalled
 from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_process import ParserCrash, ParserLimits, ParserProcess
 

@@ -11,8 +11,7 @@ from typing import IO
 
 import psutil
 
-from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import Obstacle, PageUnavailable, PageUnreadable
+from predibot.research.pages.errors import Deadline, Obstacle, PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import (
     MAX_ANSWER_BYTES,
     READY,

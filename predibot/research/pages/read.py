@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from predibot.research.pages.deadline import Deadline
+from predibot.research.pages.errors import Deadline
 from predibot.research.pages.fetch import Page
 from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_pool import PARSERS, ParserPool

@@ -22,7 +22,7 @@ def _open(request: VenueRequest) -> OpenVenue:
 
 
 def _past(request: VenueRequest) -> Past:
-    from predibot.venues.archive.past import RecordedPast
+    from predibot.venues.archive.reader import RecordedPast
 
     return RecordedPast(request.spec, _archive_folder(request.argument))
 

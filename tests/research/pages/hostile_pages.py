@@ -7,8 +7,7 @@ import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
-from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.errors import Deadline, PageUnreadable
 from predibot.research.pages.parser_messages import PageSource
 from predibot.research.pages.parser_pool import ParserPool
 from tests.research.pages.pdf_files import pdf_file

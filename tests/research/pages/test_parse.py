@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.research.pages.deadline import Deadline
+from predibot.research.pages.errors import Deadline
 from predibot.research.pages.parse import parse_page
 from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_pool import ParserPool

@@ -14,8 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnavailable, PageUnreadable
+from predibot.research.pages.errors import Deadline, PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, PageSource
 from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.parser_process import ParserLimits
@@ -223,7 +222,7 @@ def test_a_parser_is_held_to_limits_by_the_kernel(pool: ParserPool, children: Ch
 
 VISIT = """
 import os, sys, time
-from predibot.research.pages.deadline import Deadline
+from predibot.research.pages.errors import Deadline
 from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, PageSource
 from predibot.research.pages.parser_pool import PARSERS
 import psutil

@@ -6,8 +6,7 @@ import time
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.errors import Deadline, PageUnreadable
 from predibot.research.pages.parse import MAX_PDF_PAGES, pdf_text
 from predibot.research.pages.parser_messages import PageSource
 from predibot.research.pages.parser_pool import ParserPool

@@ -8,8 +8,7 @@ import pytest
 
 from predibot.domain.price import Instrument
 from predibot.errors import UsageError
-from predibot.venues.archive.past import write_cut
-from predibot.venues.archive.reader import Archive
+from predibot.venues.archive.reader import Archive, write_cut
 from tests.jobs.tiny import DAY, PRICES, at, paid, write_archive
 from tests.venues.payloads import NOW, condition_of
 

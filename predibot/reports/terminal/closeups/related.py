@@ -9,8 +9,8 @@ from rich.console import Console
 from predibot.domain.clock import EPOCH, format_instant
 from predibot.jobs.relatedness.graph import LabelledGraph, Relations
 from predibot.related.features import FEATURES
+from predibot.related.graph import TouchedEvent
 from predibot.related.neighbours import Neighbour
-from predibot.related.news import TouchedEvent
 from predibot.reports import figures
 from predibot.reports.table import Column, Document, Table, document, number, table_of
 from predibot.reports.terminal.terminal import plain, print_grids, print_line, within

@@ -9,8 +9,7 @@ from typing import Any
 
 import httpcore
 
-from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.errors import Deadline, PageUnreadable
 
 Connect = Callable[[str, int, float], socket.socket]
 """Connects a socket to an IP address and port within so many seconds, or raises `OSError`."""

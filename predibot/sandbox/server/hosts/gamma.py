@@ -11,7 +11,7 @@ from predibot.sandbox.server.hosts.gamma_payload import VOLUME_WINDOWS, liquidit
 from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.server.reply import HttpReply, Query, RequestDenial, error_reply, whole_number
 from predibot.sandbox.world.calendar import minute_of
-from predibot.sandbox.world.volumes import Volume
+from predibot.sandbox.world.world import Volume
 
 LARGEST_PAGE = 100
 DEFAULT_PAGE = 20

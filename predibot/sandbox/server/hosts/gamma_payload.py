@@ -11,8 +11,7 @@ from predibot.sandbox.world.ids import Names
 from predibot.sandbox.world.plan import EventPlan
 from predibot.sandbox.world.quotes import BookQuote
 from predibot.sandbox.world.vocabulary import CATEGORIES
-from predibot.sandbox.world.volumes import Volume
-from predibot.sandbox.world.world import EventState, MarketState
+from predibot.sandbox.world.world import EventState, MarketState, Volume
 
 VOLUME_WINDOWS = {"volume24hr": "day_usd", "volume1wk": "week_usd", "volume1mo": "month_usd", "volume1yr": "year_usd"}
 TOKENS_AFTER_MINUTES = 10

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.domain.untrusted_text import shorten
-from predibot.related.clusters import RELATED
-from predibot.related.graph import BeliefGraph, Edge, connected_groups
+from predibot.related.graph import RELATED, BeliefGraph, Edge, connected_groups
 from predibot.rows import grouped
 from predibot.scoring.metrics.calibration import wilson_interval
 from predibot.scoring.study_table import Cell, StudyTable

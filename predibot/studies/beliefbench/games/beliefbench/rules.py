@@ -13,7 +13,7 @@ from predibot.domain.price import PricePoint
 from predibot.domain.untrusted_text import paragraph, shorten, title_line
 from predibot.errors import UsageError
 from predibot.games.answers import LABEL, AnswerComplaint, Words, quoted, read_json, words_of_label
-from predibot.related.texts import tf_idf
+from predibot.related.features import tf_idf
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairedMarket, PairItem, draw_pairs
 from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, Rows, freeze_item
 
