@@ -37,8 +37,7 @@ from predibot.ledger.write.runs import (
 from predibot.plugins.venues import venue_or_defaults
 from predibot.rows import grouped
 from predibot.scoring.accounts.board import AccountBoard, account_board, rank_agreements
-from predibot.scoring.accounts.cohorts import CohortBoard, with_scores
-from predibot.scoring.accounts.consistency import account_consistency, cohort_consistency
+from predibot.scoring.accounts.cohorts import CohortBoard, account_consistency, cohort_consistency, with_scores
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of

@@ -79,14 +79,14 @@ if TYPE_CHECKING:
     from predibot.scoring.metrics.difficulty import difficulty_adjusted as difficulty_adjusted
     from predibot.scoring.metrics.equity import EquityScore as EquityScore
     from predibot.scoring.metrics.equity import ScoredCurve as ScoredCurve
+    from predibot.scoring.metrics.equity import annualized_return as annualized_return
+    from predibot.scoring.metrics.equity import calmar_ratio as calmar_ratio
+    from predibot.scoring.metrics.equity import cumulative_return as cumulative_return
     from predibot.scoring.metrics.equity import equity_returns as equity_returns
     from predibot.scoring.metrics.equity import equity_score as equity_score
+    from predibot.scoring.metrics.equity import max_drawdown as max_drawdown
     from predibot.scoring.metrics.equity import score_of_curve as score_of_curve
     from predibot.scoring.metrics.frictions import quote_gains as quote_gains
-    from predibot.scoring.metrics.growth import annualized_return as annualized_return
-    from predibot.scoring.metrics.growth import calmar_ratio as calmar_ratio
-    from predibot.scoring.metrics.growth import cumulative_return as cumulative_return
-    from predibot.scoring.metrics.growth import max_drawdown as max_drawdown
     from predibot.scoring.metrics.kelly import kelly_fraction as kelly_fraction
     from predibot.scoring.metrics.pooling import pool_probabilities as pool_probabilities
     from predibot.scoring.metrics.price_step import fit_step as fit_step

@@ -30,8 +30,7 @@ from predibot.scoring import (
     settled_forecasts,
 )
 from predibot.scoring.evaluation.book import Book
-from predibot.scoring.records.daily_marks import record_marks
-from predibot.scoring.records.horizon_returns import horizon_returns
+from predibot.scoring.records.horizon_returns import horizon_returns, record_marks
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 
 MASKED = np.ma.masked_array([0.5, 0.25], mask=[True, False])

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from predibot.agents.budget.account import LimitAccount, MemoryAccount
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import TokenPrice, require_price
-from predibot.agents.models.availability import why_unavailable
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
 from predibot.agents.models.clients.litellm_library import table_tokens
 from predibot.agents.models.metered import MeteredModel
@@ -23,6 +22,7 @@ from predibot.agents.models.open_model import (
     open_model,
     recipe_price,
     uses_responses_api,
+    why_unavailable,
     worst_price,
 )
 from predibot.agents.models.retry import Retry

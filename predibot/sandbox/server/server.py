@@ -24,8 +24,7 @@ from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.hosts.clob import answer_clob
 from predibot.sandbox.server.hosts.gamma import answer_gamma
 from predibot.sandbox.server.hosts.mana import answer_mana
-from predibot.sandbox.server.hosts.news import answer_news
-from predibot.sandbox.server.hosts.searxng import NewsIndex, answer_search
+from predibot.sandbox.server.hosts.searxng import NewsIndex, answer_news, answer_search
 from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.server.hosts.stock_prices import StockPrices, answer_alpha_vantage, answer_tiingo
 from predibot.sandbox.server.options import DEFAULT_OPTIONS, SandboxOptions

@@ -10,7 +10,7 @@ import numpy as np
 
 from predibot.domain.price import money_sign
 from predibot.rows import grouped
-from predibot.scoring.accounts.consistency import AccountConsistency
+from predibot.scoring.accounts.cohorts import AccountConsistency
 from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, days_of, distance, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, CurveColumn, account_score, is_curve, returns_of

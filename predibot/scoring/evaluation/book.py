@@ -10,7 +10,7 @@ from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import dependence_by_day
 from predibot.scoring.inference.price_implied import Exclusion, run_ends
 from predibot.scoring.price_lookup import Observations
-from predibot.scoring.records.daily_marks import Marks, midnights, record_marks
+from predibot.scoring.records.horizon_returns import Marks, midnights, record_marks
 from predibot.scoring.records.track_record import TrackRecord
 
 

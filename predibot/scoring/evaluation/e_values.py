@@ -27,7 +27,7 @@ from predibot.scoring.arguments import (
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import NO_MOVE, dependence_by_day
 from predibot.scoring.metrics.kelly import kelly_fraction
-from predibot.scoring.records.daily_marks import Marks, daily_marks, record_marks
+from predibot.scoring.records.horizon_returns import Marks, daily_marks, record_marks
 from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 BEATS_FROM = 20.0

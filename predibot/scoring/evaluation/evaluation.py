@@ -24,10 +24,9 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
 from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.consistency import Consistency, consistency_of
-from predibot.scoring.records.daily_marks import record_marks
 from predibot.scoring.records.edge import EdgeCurve, edge_curves, edges
 from predibot.scoring.records.grouping import CONFIDENCES, GROUPINGS, LEAD_TIMES_DAYS, BotGroup, forecasts_by, record_by
-from predibot.scoring.records.horizon_returns import NOW, horizon_returns
+from predibot.scoring.records.horizon_returns import NOW, horizon_returns, record_marks
 from predibot.scoring.records.knowledge import UNKNOWN, Knowledge
 from predibot.scoring.records.track_record import Forecasts, TrackRecord, settled_forecasts
 

@@ -16,9 +16,8 @@ from predibot.scoring.inference.blocks import draw_curves, growth_estimate
 from predibot.scoring.inference.bootstrap import at_least
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.frictions import quote_shares
-from predibot.scoring.records.daily_marks import record_marks
 from predibot.scoring.records.edge import Edges, edges
-from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns, market_bets_usd
+from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns, market_bets_usd, record_marks
 from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 _QUOTE = "quote_mean_return"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from predibot.agents.models.availability import why_unavailable
+from predibot.agents.models.open_model import why_unavailable
 from predibot.domain.terms import ModelTerms
 from predibot.net.api_keys import ApiKeys
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, error, said_json

@@ -17,7 +17,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import read_journal
 from predibot.reports.views.accounts import account_rows
 from predibot.scoring.accounts.board import account_board, rank_agreements
-from predibot.scoring.accounts.consistency import account_consistency
+from predibot.scoring.accounts.cohorts import account_consistency
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS

@@ -8,8 +8,7 @@ from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.store import Store
 from predibot.reports.terminal.boards.accounts import cohort_grid
 from predibot.reports.views.accounts import cohort_conclusions
-from predibot.scoring.accounts.cohorts import CohortBoard, CohortBot, with_scores
-from predibot.scoring.accounts.consistency import cohort_consistency
+from predibot.scoring.accounts.cohorts import CohortBoard, CohortBot, cohort_consistency, with_scores
 from predibot.scoring.accounts.record import SizedBet
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.part import Part

@@ -9,8 +9,7 @@ from predibot.sandbox.server.hosts.clob import answer_clob
 from predibot.sandbox.server.hosts.gamma import answer_gamma
 from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.world.closing import Stage
-from predibot.sandbox.world.world import World
+from predibot.sandbox.world.world import Stage, World
 from tests.soaks import few
 
 SEED = 7

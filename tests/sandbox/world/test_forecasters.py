@@ -19,9 +19,8 @@ from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.stocks import forecasters as stock_forecasters
 from predibot.sandbox.world import cohort_forecasters, conversation, forecasters
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.conversation import PromptMarket, read_conversation
-from predibot.sandbox.world.world import World
+from predibot.sandbox.world.world import Stage, World
 from tests.sandbox.venues import search_of
 
 OPENS = minute_of(SANDBOX_OPENS_AT)

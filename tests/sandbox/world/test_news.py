@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 import trafilatura
 
-from predibot.sandbox.server.hosts.news import render_article
+from predibot.sandbox.server.hosts.searxng import render_article
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.news import NewsPage, page_at, pages_of, slug_of, statements_of
 from predibot.sandbox.world.news_text import article_of
-from predibot.sandbox.world.world import World
+from predibot.sandbox.world.world import Stage, World
 from tests.sandbox.calibration import assert_calibrated
 from tests.sandbox.venues import open_numbers
 from tests.soaks import few

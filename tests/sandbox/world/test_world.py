@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.plan import EventPlan
-from predibot.sandbox.world.world import EventState, World
+from predibot.sandbox.world.world import EventState, Stage, World
 from tests.sandbox.calibration import assert_calibrated
 
 OPENS = minute_of(SANDBOX_OPENS_AT)

@@ -8,7 +8,7 @@ import pytest
 
 from predibot.reports.terminal.boards.accounts import consistency_grid
 from predibot.reports.views.accounts import consistency_rows
-from predibot.scoring.accounts.consistency import AccountConsistency, account_consistency
+from predibot.scoring.accounts.cohorts import AccountConsistency, account_consistency
 from predibot.scoring.accounts.record import AccountRecord, join_accounts
 from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.scoring.accounts.made_accounts import account, board_of, record_of

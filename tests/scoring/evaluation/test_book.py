@@ -8,7 +8,7 @@ import pytest
 
 from predibot.scoring import Uncertainty, scorecards
 from predibot.scoring.evaluation.book import DailyPrices
-from predibot.scoring.records.daily_marks import record_marks
+from predibot.scoring.records.horizon_returns import record_marks
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 
 DAY = 86_400.0

@@ -16,7 +16,7 @@ from predibot.scoring.inference.blocks import (
     sharpe_estimate,
 )
 from predibot.scoring.inference.uncertainty import Uncertainty
-from predibot.scoring.metrics.growth import cumulative_return, max_drawdown
+from predibot.scoring.metrics.equity import cumulative_return, max_drawdown
 from predibot.scoring.metrics.risk import sharpe_ratio
 
 FEW = Uncertainty(resamples=400)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring.metrics.equity import EquityScore, equity_returns, equity_score
-from predibot.scoring.metrics.growth import max_drawdown
+from predibot.scoring.metrics.equity import EquityScore, equity_returns, equity_score, max_drawdown
 from predibot.scoring.metrics.risk import sharpe_ratio, sortino_ratio, value_at_risk, volatility
 
 VALUES = st.lists(st.floats(1, 1e4), min_size=1, max_size=20)

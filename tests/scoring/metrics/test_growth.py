@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring.metrics.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
+from predibot.scoring.metrics.equity import annualized_return, calmar_ratio, cumulative_return, max_drawdown
 
 VALUE = st.floats(0.01, 1e6)
 VALUES = st.lists(VALUE, min_size=1, max_size=20)

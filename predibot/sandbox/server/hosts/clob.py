@@ -8,9 +8,9 @@ from predibot.sandbox.server.hosts.gamma_payload import has_tokens
 from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.server.reply import HttpReply, Query, RequestDenial, error_reply, json_reply, whole_number
 from predibot.sandbox.world.calendar import MINUTES_AN_HOUR
-from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.ids import TokenPlace
 from predibot.sandbox.world.quotes import BookQuote
+from predibot.sandbox.world.world import Stage
 
 MOST_BOOKS = 500
 LONGEST_RANGE_SECONDS = 15 * 86_400

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from predibot.sandbox.world.calendar import iso_text, iso_text_with_fraction, postgres_text
-from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.ids import Names
 from predibot.sandbox.world.plan import EventPlan
 from predibot.sandbox.world.quotes import BookQuote
 from predibot.sandbox.world.vocabulary import CATEGORIES
-from predibot.sandbox.world.world import EventState, MarketState, Volume
+from predibot.sandbox.world.world import EventState, MarketState, Stage, Volume
 
 VOLUME_WINDOWS = {"volume24hr": "day_usd", "volume1wk": "week_usd", "volume1mo": "month_usd", "volume1yr": "year_usd"}
 TOKENS_AFTER_MINUTES = 10

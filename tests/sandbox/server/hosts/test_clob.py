@@ -8,8 +8,7 @@ import httpx
 import pytest
 
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.world.closing import Stage
-from predibot.sandbox.world.world import World
+from predibot.sandbox.world.world import Stage, World
 
 NOW = int(SANDBOX_OPENS_AT.timestamp())
 DAY = 86_400

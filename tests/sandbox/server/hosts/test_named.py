@@ -11,8 +11,7 @@ from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.recipe.text import packaged_crypto_words
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, instant_of, minute_of
-from predibot.sandbox.world.closing import Closing
-from predibot.sandbox.world.world import CORRECTED_AFTER_MINUTES, World
+from predibot.sandbox.world.world import CORRECTED_AFTER_MINUTES, Closing, World
 from predibot.selection import SelectionRules, select
 from predibot.venues.polymarket.client import Polymarket
 from tests.sandbox.venues import venue_of
