@@ -98,13 +98,14 @@ class ParserPool:
             while True:
                 if self._is_closed:
                     raise PageUnavailable("the program is ending, and reads no more pages")
-                # Take the one that was used last, so that the others stay asleep.
+                # Take the one that was used last, so that the others stay asleep. It stays idle while it is looked at:
+                # Ctrl-C may come meanwhile, and `close` ends what is idle.
                 while self._idle:
-                    parser = self._idle.pop()
+                    parser = self._idle[-1]
                     if parser.is_alive():
-                        return parser
+                        return self._idle.pop()
                     parser.end()
-                    self._all.discard(parser)
+                    self._all.discard(self._idle.pop())
                 has_room, now = len(self._all) < self.limits.processes, deadline.monotonic()
                 if has_room and (not self._all or now >= patient_until):
                     return self._start()
