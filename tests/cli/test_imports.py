@@ -182,7 +182,9 @@ def test_texts_that_look_like_formulas_come_back_from_csv_and_line_breaks_do_not
         old, new = ("--ledger", f"sqlite:///{name}.db"), ("--ledger", f"sqlite:///{name}-new.db")
         predibot("import", "predibench", name, *old)
         predibot("export", f"{name}-out", *old)
-        predibot("import", "ledger", f"{name}-out", *new)
+        shown = predibot("import", "ledger", f"{name}-out", *new)
+        notes = [line for line in shown.out.splitlines() if " new of " not in line]
+        assert notes and all(line.startswith("note: ") for line in notes)
         same = predibot("export", "--canonical", *new).out == predibot("export", "--canonical", *old).out
         assert same == (name == "plain")
 

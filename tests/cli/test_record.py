@@ -1,11 +1,14 @@
 """`predibot record`: an archive that replays what the venue itself would have said."""
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from predibot.domain.clock import parse_instant
+from predibot.venues.polymarket.client import Polymarket
 from tests.acceptance.conftest import Predibot, said_here
 from tests.cli.conftest import WORLD
 from tests.jobs.tiny import write_archive
@@ -32,6 +35,27 @@ def test_every_call_adds_a_snapshot_and_says_what_is_new(predibot: Predibot, tmp
     document = predibot("record", "archive", "--venue", WORLD, "--days", "1", "--json").document
     assert list(document) == ["snapshot", "events", "markets", "new_points", "new_resolutions", "notes"]
     assert (tmp_path / document["snapshot"] / "events.json").is_file()
+
+
+def test_a_record_goes_on_from_the_last_point_of_each_price(
+    predibot: Predibot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    starts: dict[str, datetime] = {}
+    read = Polymarket.raw_history
+
+    def raw_history(venue: Polymarket, token_id: str, start: datetime, until: datetime) -> list[dict[str, object]]:
+        starts[token_id] = start
+        return read(venue, token_id, start, until)
+
+    monkeypatch.setattr(Polymarket, "raw_history", raw_history)
+    first, second = (("record", "a", "--venue", WORLD, "--days", "1", "--as-of", at) for at in DAYS[:2])
+    predibot(*first)
+    assert set(starts.values()) == {parse_instant(DAYS[0]) - timedelta(days=1)}
+    ends = {
+        path.stem: json.loads(path.read_text())["history"][-1]["t"] for path in (tmp_path / "a/prices").glob("*.json")
+    }
+    predibot(*second)
+    assert ends and {token: starts[token].timestamp() for token in ends} == ends
 
 
 def test_an_archive_replays_the_selection_and_the_numbers_of_its_venue(recorded: Predibot) -> None:

@@ -19,6 +19,7 @@ from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.plugins.arguments import ArgumentInfo
 from predibot.plugins.strategies import (
     StrategySpec,
+    describe_strategy,
     forget_strategies,
     list_strategies,
     load_strategy,
@@ -228,6 +229,7 @@ def test_games_that_are_no_names_are_refused(plugins: Plugins, games: str) -> No
     plugins.write("needy", NEEDY.replace("{needs}", games))
     with pytest.raises(PluginError, match=r"games is no tuple of names; write games = \('dollar_per_event',\)"):
         spec_of("needy")
+    assert describe_strategy("needy").games == ()
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,12 @@ def test_a_failing_provider_rests_longer_and_longer() -> None:
 
 def test_an_address_that_was_told_before_is_told_without_its_snippet() -> None:
     search = make_web_search([ScriptedProvider([result()])], SearchPolicy())
-    first, second = search("who wins"), search("who will win")
+    # A model names the query, a strategy may leave that out.
+    first, second = search(query="who wins"), search("who will win")
+    assert [said.text.partition("\n")[0] for said in (first, second)] == [
+        '1 results for "who wins"',
+        '1 results for "who will win"',
+    ]
     assert "   A snippet." in first.text.splitlines()
     assert second.text.splitlines()[1:] == [
         "1. A title",

@@ -228,6 +228,12 @@ def test_a_limit_nearly_spent_is_told_once_and_so_is_what_cannot_be_afforded(ser
         assert any("2 decisions could not be afforded" in text for text in service.chat.texts)
 
 
+def test_a_limit_of_nothing_of_which_nothing_was_spent_is_not_told(service: Service) -> None:
+    service.recipe(SCHEDULE + "[limits.run]\nusd = 0\ntokens = 0\n" + BASELINES)
+    service.look()
+    assert service.look(5 * MINUTE) == []
+
+
 def test_a_limit_is_told_anew_each_day_and_is_no_trouble_that_goes_on(service: Service) -> None:
     with spending(service) as write:
         write("[limits.day]\ntokens = 100_000\n[limits.run]\ntokens = 100_000\n")

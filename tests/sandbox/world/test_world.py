@@ -5,7 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT, minute_of
+from predibot.sandbox.world.calendar import (
+    SANDBOX_BEGINS_AT,
+    SANDBOX_ENDS_AT,
+    SANDBOX_OPENS_AT,
+    date_text,
+    minute_of,
+)
 from predibot.sandbox.world.plan import EventPlan
 from predibot.sandbox.world.world import EventState, Stage, World
 from tests.sandbox.calibration import assert_calibrated
@@ -71,6 +77,21 @@ def test_the_prices_of_exclusive_markets_add_up_to_about_one(large: World) -> No
     for event in exclusive:
         total = sum(quote.shown for quote in large.quotes(event.plan.number, OPENS))
         assert total == pytest.approx(1.0, abs=0.02)
+
+
+def test_each_market_of_a_series_is_named_after_the_date_of_its_own_end(settled: list[EventState]) -> None:
+    series = [event.plan for event in settled if event.plan.wording.title.endswith("on...?")]
+    dates = [
+        (name, date_text(market.end_minute))
+        for plan in series
+        for name, market in zip(plan.wording.names, plan.markets, strict=True)
+        # An end before its event was known is moved to that instant, and the question is not.
+        if market.end_minute is not None and market.end_minute > plan.born_minute
+    ]
+    assert len(dates) > 100
+    assert all(name == date for name, date in dates)
+    # Some say an end that is not the true one.
+    assert any(market.end_minute != market.decided_hour * HOUR for plan in series for market in plan.markets)
 
 
 def test_exactly_one_of_the_exclusive_markets_pays_or_all_are_void(settled: list[EventState]) -> None:
