@@ -18,16 +18,20 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from io import StringIO
 from multiprocessing import util
 from pathlib import Path
 from typing import IO, Any
+
+from tests.compiled import share_compiled_sql
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 300.0
@@ -171,6 +175,9 @@ def serve(number: int, *more: str) -> None:
     """Fork a program whenever one is asked for, until nobody can ask any more; in that program, run it."""
     for name in (*_LOADED, *more) if _FORKS else ():
         import_module(name)
+    # What another predibot is called with is nothing to this one.
+    if _FORKS and Path(str(import_module("predibot").__file__)).is_relative_to(ROOT):
+        _warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()
     # Who is forked is to share what was loaded, and not to look through it for garbage.
@@ -193,6 +200,23 @@ def serve(number: int, *more: str) -> None:
         _tell(pid, streams, told)
     os.close(told)
     _become(streams, **asked)
+
+
+def _warm_up() -> None:
+    """Decide once: statements that are compiled then, and what is made at its first use, nobody forked makes anew."""
+    share_compiled_sql()
+    nobody = StringIO()
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), redirect_stdout(nobody), redirect_stderr(nobody):
+        environment = dict(os.environ)
+        code = import_module("predibot.cli").main(["decide", "sandbox", "--events", "1"])
+        os.environ.clear()
+        os.environ.update(environment)
+    assert code == 0, nobody.getvalue()
+    # Plug-ins are looked for in folders that the environment of each program names.
+    for package in ("strategies", "studies"):
+        for name in [name for name in sys.modules if f"{name}.".startswith(f"predibot.{package}.")]:
+            del sys.modules[name]
+        delattr(sys.modules["predibot"], package)
 
 
 def _fork() -> int:
