@@ -12,7 +12,6 @@ from predibot.domain.decision import Subject
 from predibot.environment import api_keys_present
 from predibot.games.cohorts import COHORT, cohort_name
 from predibot.jobs.caller import Caller
-from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport, Processes
 from predibot.jobs.decide import decide as decide_run
 from predibot.jobs.deciding.activity import Watch
@@ -23,6 +22,7 @@ from predibot.jobs.logs.spans import Spans
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
 from predibot.jobs.replay.replay import ReplayInstant, ReplayPlan, ReplayReport, look_back, other_runs
 from predibot.jobs.replay.replay import replay as play_instants
+from predibot.jobs.workers.executor import ExecutorSpec
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
 from predibot.net.api_keys import key_names

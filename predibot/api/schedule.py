@@ -21,7 +21,6 @@ from predibot.contracts import ProgressListener
 from predibot.domain.clock import floor_to, short_instant
 from predibot.errors import LedgerError, PredibotError, UsageError, describe_error
 from predibot.jobs.caller import Caller
-from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.worker import Resources
@@ -37,6 +36,7 @@ from predibot.jobs.schedule.scheduled_recipe import (
     simulated_instant,
 )
 from predibot.jobs.schedule.service import LONGEST_WAIT, Child, OnSlot, ScheduleService
+from predibot.jobs.workers.executor import ExecutorSpec
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write import slots

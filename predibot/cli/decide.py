@@ -48,8 +48,8 @@ def decide(
     log: options.Log,
 ) -> int:
     """Choose or resume the run of the slot, and make every decision that is missing."""
-    from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
+    from predibot.jobs.workers.executor import parse_executor
 
     caller = output.caller(log)
     if rerun_traces is not None and replay_traces is not None:

@@ -66,7 +66,7 @@ class _FirstSignal:
         self._again_at = 0.0
 
     def __call__(self, number: int, _: FrameType | None) -> None:
-        """Raise the exception of the first signal, and again if it was caught and the program goes on long after."""
+        """Raise the first signal's exception; raise it again at a signal long after, if the program still runs."""
         if self.raised is None:
             self.raised = Termination if number == signal.SIGTERM else KeyboardInterrupt
         elif time.monotonic() < self._again_at:
@@ -134,7 +134,7 @@ def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
 
 
 def _is_no_text(word: str) -> bool:
-    # Python stands half a surrogate pair for each byte that it could not read.
+    # Python puts half a surrogate pair for each byte that it could not read.
     return word.encode(errors="replace").decode() != word
 
 

@@ -57,9 +57,9 @@ def replay(
 ) -> int:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
     from predibot.api.decide import replay as replay_plan
-    from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.replay.replay import plan_replay
+    from predibot.jobs.workers.executor import parse_executor
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.reports.terminal.replay import replay_view
     from predibot.scoring.evaluation.evaluation import Question

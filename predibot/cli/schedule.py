@@ -64,8 +64,8 @@ def run(
 
     from predibot.api.notify import LAST_SECONDS, LAST_SECONDS_ONCE, slot_notices
     from predibot.api.schedule import ServiceTerms, run_schedules
-    from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.schedule.monitor import serve_monitor
+    from predibot.jobs.workers.executor import parse_executor
     from predibot.reports.views.summary import summary_of
 
     caller = output.caller(log)
@@ -131,7 +131,7 @@ def run_now(
 ) -> int:
     """Play a slot without waiting for its time, and keep its row."""
     from predibot.api.schedule import play_now, words_of_slot
-    from predibot.jobs.daemon_threads import parse_executor
+    from predibot.jobs.workers.executor import parse_executor
     from predibot.reports.views.schedule import slot_document
 
     caller = output.caller(options.Log(verbose, log_file, log_json))

@@ -23,8 +23,10 @@ REASON_KINDS: tuple[ReasonKind, ...] = (*ABSTENTION_KINDS, "answer")
 
 
 def outcome_of(status: Status, reason_kind: ReasonKind | None) -> str:
-    """Return a status as decisions are counted by it: failures without a readable answer apart."""
-    return f"{status} (unreadable answers)" if reason_kind == "answer" else status
+    """Return a decision's name in counts: its status, and how it failed if its answer was not readable."""
+    if reason_kind != "answer":
+        return status
+    return "failed (held by the system)" if status == "recorded" else f"{status} (unreadable answers)"
 
 
 BY_SYSTEM = "no answer could be taken, so the system held"

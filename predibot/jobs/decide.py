@@ -18,7 +18,6 @@ from predibot.domain.decision import UNDER_RESEARCHED, Status, Subject, counted_
 from predibot.domain.event import Event
 from predibot.domain.spelling import count_noun
 from predibot.errors import LedgerError, UsageError
-from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.cohorts import find_cohort_jobs, start_due_cohort
 from predibot.jobs.deciding.open_run import RunRequest, open_run, why_no_session
 from predibot.jobs.deciding.worker import DecideJob, JobKey, Resources, Worker, agent_setup, load_loops, make_worker
@@ -26,6 +25,7 @@ from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.jobs.receipts import make_receipt
 from predibot.jobs.track import track_resolutions
 from predibot.jobs.workers.dispatch import Dispatch
+from predibot.jobs.workers.executor import ExecutorSpec
 from predibot.jobs.workers.heartbeat import heartbeat
 from predibot.jobs.workers.pool import Pool, ThreadPool
 from predibot.ledger.url import without_password

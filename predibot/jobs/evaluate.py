@@ -21,7 +21,7 @@ from predibot.ledger.cache import cache_of
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.event_facts import of_category
-from predibot.ledger.read.row_filter import by_recipe_and_bots, runs_in
+from predibot.ledger.read.row_filter import recipe_and_bot_conditions, run_conditions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import (
@@ -85,8 +85,8 @@ def evaluate(
             record = track_record(connection, venue_name, as_of, part, join=join)
             kept = account_records(connection, venue_name, as_of, part)
             cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)
-        chosen = [*runs_in(connection, part), *of_category(connection, venue_name, as_of, part)]
-        own = [*chosen, *by_recipe_and_bots(part)]
+        chosen = [*run_conditions(connection, part), *of_category(connection, venue_name, as_of, part)]
+        own = [*chosen, *recipe_and_bot_conditions(part)]
         imported = sum(count_by_game(connection, venue_name, as_of, is_imported(), *chosen).values())
         on_event = subjects.c.event_row.is_not(None)
         late = sum(count_by_game(connection, venue_name, as_of, on_event, is_late(), *own).values())

@@ -33,9 +33,9 @@ from predibot.reports import figures
 from predibot.reports.study import studies
 from predibot.reports.table import json_value
 from predibot.reports.terminal.trace import trace_document
+from predibot.reports.views.columns import row_document
 from predibot.reports.views.evaluation import csv_lines, evaluation_document
 from predibot.reports.views.leaderboard import leaderboard as leaderboard_rows
-from predibot.reports.views.metrics import row_document
 from predibot.reports.views.schedule import METRICS_TYPE, status_document, status_metrics
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__

@@ -95,10 +95,12 @@ def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_un
 def test_a_cohort_holds_by_the_system_in_its_place(predibot: Predibot) -> None:
     with serving(_Broken()) as server:
         Path("r.toml").write_text('game = "weekly_cohort"\nevery = "7d"\n' + bots_of(server, "one_shot"))
-        said = predibot("decide", "r.toml", "--venue", "sandbox:events=20", "--start-cohort", "--json")
+        asked = ("decide", "r.toml", "--venue", "sandbox:events=20", "--start-cohort")
+        said, again = predibot(*asked, "--json"), predibot(*asked)
     decisions = said.document["decisions"]
     found = {row["bot"]: (row["status"], row["reason_kind"]) for row in decisions}
     assert (said.code, found) == (4, dict.fromkeys(WAYS, ("recorded", "answer")))
     held = "held by the system, as no answer could be taken: "
     assert [row["bot"] for row in decisions if not row["notes"][0].startswith(held)] == []
+    assert [way for way in WAYS if f"{way}: 1 before: 1 failed (held by the system)" not in again.out] == []
     assert calls_of(server) == {way: {"cut": 3, "refusal": 1}.get(way, 2) for way in WAYS}

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from predibot.research.search.providers.http_providers import HttpSearch, SearchHttp
+from predibot.research.search.providers.http_providers import HttpSearch, ProviderRequests
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.world import World
@@ -16,7 +16,7 @@ def venue_of(server: SandboxServer, now: datetime = SANDBOX_OPENS_AT) -> Polymar
 
 
 def search_of(server: SandboxServer) -> HttpSearch:
-    return HttpSearch("searxng", lambda: server.now, server.search_url, http=SearchHttp(deadline_seconds=30))
+    return HttpSearch("searxng", lambda: server.now, server.search_url, http=ProviderRequests(deadline_seconds=30))
 
 
 def open_numbers(world: World) -> list[int]:

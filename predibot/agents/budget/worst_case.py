@@ -20,7 +20,7 @@ SEARCHING_CONTEXT_TOKENS = 200_000
 MOST_READ_TOKENS, MOST_WRITTEN_TOKENS = 2_000_000, 256_000
 """The longest context and twice the longest answer on the market. They bound what a false count can cost."""
 MOST_BYTES_A_TOKEN = 16
-"""A provider that counts fewer tokens than this means is not believed."""
+"""A count by which a token has more bytes than this is not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ def input_tokens_bound(request: ChatRequest, before: CountedRequest | None = Non
     Tokenizers make at most one token of each byte in UTF-8, in any language. The number of bytes is the bound, about
     four times the truth for English. Tool calls, tool results and schemas are counted escaped as JSON, as templates
     write them. Constants bound what templates add. If the provider counted an earlier request of the conversation, only
-    new messages and tools are bounded in this way and its count stands for the rest. Messages are separate to a
-    tokenizer, so leaving one out only makes the truth smaller.
+    new messages and tools are bounded in this way and its count stands for the rest. No token spans two messages, so
+    one left out since then only lowers the truth.
     """
-    whole = REQUEST_TOKENS + sum(map(_message_bytes, request.messages)) + _bytes_of_tools(request, before)
+    whole = REQUEST_TOKENS + sum(map(_message_bytes, request.messages)) + _remembered_tools_bytes(request, before)
     whole += _answer_bytes(request)
     if before is None or before.input_tokens * MOST_BYTES_A_TOKEN < sum(map(_text_bytes, before.request.messages)):
         return whole
@@ -56,7 +56,7 @@ def count_request(request: ChatRequest, usage: Usage, before: CountedRequest | N
     """Return the request with its count; None if the provider gave none."""
     if usage.input_tokens is None:
         return None
-    return CountedRequest(request, usage.input_tokens, _bytes_of_tools(request, before))
+    return CountedRequest(request, usage.input_tokens, _remembered_tools_bytes(request, before))
 
 
 def worst_case(
@@ -111,7 +111,7 @@ def _answer_bytes(request: ChatRequest) -> int:
     return 0 if request.answer is None else MESSAGE_TOKENS + len(json.dumps(dict(request.answer.parameters)))
 
 
-def _bytes_of_tools(request: ChatRequest, before: CountedRequest | None) -> int:
+def _remembered_tools_bytes(request: ChatRequest, before: CountedRequest | None) -> int:
     if before is not None and request.tools == before.request.tools:
         return before.tools_bytes
     return _tools_bytes(request.tools)

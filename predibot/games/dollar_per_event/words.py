@@ -145,7 +145,7 @@ def _event_text(seen: EventView, *, price_blind: bool, history: Callable[[str], 
 
 
 def _rules(market: Market, said: Mapping[str, str], first: Market | None) -> str:
-    """Return the rules of a market, or whose they are, also where one phrase differs from those of the first."""
+    """Return a market's rules, or which rules above they repeat: to the word, or with one phrase replaced."""
     if market.description in said:
         return f"those of {said[market.description]}"
     rules = paragraph(market.description, MAX_RULES_CHARACTERS)
@@ -155,7 +155,7 @@ def _rules(market: Market, said: Mapping[str, str], first: Market | None) -> str
             whole_words = rf"(?<!\w){re.escape(old)}(?!\w)"
             changed = re.sub(whole_words, new.replace("\\", r"\\"), first.description)
             short = f"those of market {first.id} with “{title_line(new)}” in the place of “{title_line(old)}”"
-            # A phrase that a title would cut, as it is long, has to be read whole.
+            # `title_line` would cut a longer phrase, so the rules are given whole.
             is_whole = max(len(old), len(new)) <= MAX_TITLE_CHARACTERS
             if old and new and is_whole and changed == market.description and len(short) < len(rules):
                 return short
@@ -178,7 +178,7 @@ def _difference(before: str, after: str) -> tuple[str, str]:
 
 
 def _left_out_lines(event: Event, *, price_blind: bool) -> list[str]:
-    """Return what is not shown; the prices of markets that do not exclude each other add up to nothing."""
+    """Return what is not shown; only where markets exclude each other does a sum of prices mean much."""
     lines, groups = [], {market.exclusive_group for market in event.markets}
     for each in event.left_out:
         line = f"not shown: {each.markets} more open market{'s' * (each.markets > 1)} of this event"

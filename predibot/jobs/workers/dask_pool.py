@@ -18,10 +18,10 @@ from distributed import Client, KilledWorker, LocalCluster
 from distributed import Future as DaskFuture
 
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError, UsageError, describe_error
-from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.worker import Worker
 from predibot.jobs.workers.dask_worker import DecidingPlugin, call_there
+from predibot.jobs.workers.executor import ExecutorSpec
 from predibot.jobs.workers.pool import LostProcess, Pool, PoolCall
 from predibot.jobs.workers.process_pool import WorkerSpec
 from predibot.ledger.write.process_identity import is_gone, is_of_this_machine

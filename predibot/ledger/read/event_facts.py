@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, select
 from predibot.domain.category import category_of
 from predibot.domain.event import Event, Tag
 from predibot.ledger.read.columns import Columns
-from predibot.ledger.read.row_filter import runs_in
+from predibot.ledger.read.row_filter import run_conditions
 from predibot.ledger.schema.column_types import bind_list
 from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.claims import subjects
@@ -58,7 +58,7 @@ def read_run_markets(connection: Connection, venue: str, part: Part = EVERYTHING
     statement = (
         select(*run_events.c["run_id", "event_row", "event_json"])
         .join(runs, runs.c.id == run_events.c.run_id)
-        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *runs_in(connection, part))
+        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *run_conditions(connection, part))
         .order_by(run_events.c.run_id, run_events.c.position)
     )
     row_of = market_rows(connection, venue)
@@ -124,6 +124,6 @@ def latest_events(connection: Connection, venue: str, as_of: datetime) -> tuple[
 
 def _last_frozen(connection: Connection, venue: str, as_of: datetime, part: Part) -> Select[Any]:
     """Return the statement of row, title and JSON of every event as the last run by the instant froze it."""
-    of_runs = (runs.c.venue_name == venue, runs.c.as_of <= as_of, *runs_in(connection, part))
+    of_runs = (runs.c.venue_name == venue, runs.c.as_of <= as_of, *run_conditions(connection, part))
     columns = (run_events.c.event_row, events.c.title, run_events.c.event_json)
     return select_last_frozen(columns, *of_runs).order_by(run_events.c.event_row)

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, case, func, or_, select
 
 from predibot.domain.decision import ITEM_SUBJECTS
+from predibot.domain.replicates import split_replicate
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
@@ -55,7 +56,7 @@ OUTCOMES: Mapping[str, ColumnElement[bool]] = {
 """Conditions on decisions on events: a market is open, all are settled, or what the settled bets gained or lost."""
 
 
-def runs_in(connection: Connection, part: Part) -> list[ColumnElement[bool]]:
+def run_conditions(connection: Connection, part: Part) -> list[ColumnElement[bool]]:
     """Return the conditions on runs of a part; `of_category` has those on events."""
     is_live = None if part.mode is None else runs.c.venue.in_(live_venues(connection))
     chosen = [
@@ -66,7 +67,7 @@ def runs_in(connection: Connection, part: Part) -> list[ColumnElement[bool]]:
     return [each for each in chosen if each is not None]
 
 
-def by_recipe_and_bots(part: Part) -> list[ColumnElement[bool]]:
+def recipe_and_bot_conditions(part: Part) -> list[ColumnElement[bool]]:
     """Return the conditions on recipe and bots of a part."""
     of_recipe = [] if part.recipe is None else [runs.c.recipe == part.recipe]
     return [*of_recipe, *([is_bot(bots.c.name, part.bots)] if part.bots else [])]
@@ -74,10 +75,9 @@ def by_recipe_and_bots(part: Part) -> list[ColumnElement[bool]]:
 
 def is_bot(column: ColumnElement[str], names: Sequence[str]) -> ColumnElement[bool]:
     """Return the condition that a column names one of some bots or a replicate of one."""
-    # Names of recipes alone have replicates; what stands in a foreign ledger is no pattern.
-    # A longer pattern is too complex for SQLite.
-    plain = (name for name in names if len(name) < 1_000 and name.replace("-", "_").replace(".", "_").isidentifier())
-    return or_(column.in_(names), *(column.startswith(f"{name}#", autoescape=True) for name in plain))
+    # Only a name that a recipe can give has replicates; a foreign ledger may hold others.
+    given = (name for name in names if split_replicate(f"{name}#1")[1])
+    return or_(column.in_(names), *(column.startswith(f"{name}#", autoescape=True) for name in given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class RowFilter(Part):
     void: bool = False
     """Whether void runs are read too."""
     venue_name: str | None = None
-    """The name of the venue itself, by which runs of one world belong together, whatever `venue` they state."""
+    """The venue's own name, which runs on one world share even if the specs in their `venue` differ."""
     event: str | None = None
     events: Sequence[str] | None = None
     subject: str | None = None
@@ -104,8 +104,8 @@ class RowFilter(Part):
     def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
         """Return the conditions on decisions, runs and bots."""
         chosen = [
-            *runs_in(connection, self),
-            *by_recipe_and_bots(self),
+            *run_conditions(connection, self),
+            *recipe_and_bot_conditions(self),
             None if self.run is None else runs.c.key == self.run,
             None if self.as_of is None else decisions.c.decided_at <= self.as_of,
             None if self.void else runs.c.voided_at.is_(None),

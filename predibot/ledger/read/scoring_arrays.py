@@ -22,7 +22,7 @@ from predibot.ledger.read.event_facts import (
     read_run_markets,
 )
 from predibot.ledger.read.model_knowledge import knowledge_of_decisions, run_is_live
-from predibot.ledger.read.row_filter import is_bot, runs_in
+from predibot.ledger.read.row_filter import is_bot, run_conditions
 from predibot.ledger.schema.column_types import MICROSECONDS, to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpack_points
 from predibot.ledger.write.decisions import bots, decisions
@@ -169,7 +169,7 @@ def _read_decided(connection: Connection, venue: str, as_of: datetime, part: Par
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
             *([] if part.recipe is None else [runs.c.recipe == part.recipe]),
-            *runs_in(connection, part),
+            *run_conditions(connection, part),
         )
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )

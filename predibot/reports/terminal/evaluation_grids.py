@@ -10,9 +10,9 @@ from predibot.reports import figures
 from predibot.reports.table import LAST, Column, Table, ends, table_of, value_of
 from predibot.reports.terminal.boards.accounts import account_grids, cohort_grids, consistency_grid
 from predibot.reports.terminal.terminal import plain, within
+from predibot.reports.views.columns import COLUMNS, bin_documents, short_more_events
 from predibot.reports.views.evaluation import bot_rows
 from predibot.reports.views.leaderboard import EFFORT_WORDS, PAIR_VERDICTS, effort_board, leaderboard
-from predibot.reports.views.metrics import COLUMNS, bin_documents, short_more_events
 from predibot.scoring.accounts.board import AccountBoard
 from predibot.scoring.accounts.cohorts import CohortBoard
 from predibot.scoring.evaluation.counterfactual import Counterfactual

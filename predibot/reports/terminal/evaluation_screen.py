@@ -12,6 +12,7 @@ from predibot.reports.terminal.boards.accounts import agreement_lines, board_gri
 from predibot.reports.terminal.terminal import fit_columns, plain, print_grid, print_line, print_lines, print_notes
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
+from predibot.reports.views.columns import COLUMNS
 from predibot.reports.views.evaluation import all_notes
 from predibot.reports.views.leaderboard import (
     LeaderboardRow,
@@ -22,7 +23,6 @@ from predibot.reports.views.leaderboard import (
     missing,
     verdict_sentences,
 )
-from predibot.reports.views.metrics import COLUMNS
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
 from predibot.scoring.evaluation.verdict import REPEATS_BELOW, Finding
 

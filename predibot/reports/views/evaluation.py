@@ -11,7 +11,7 @@ from itertools import chain, islice
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.table import Document, document
-from predibot.reports.views import accounts, metrics
+from predibot.reports.views import accounts, columns
 from predibot.reports.views.leaderboard import (
     LeaderboardRow,
     conclusions,
@@ -49,7 +49,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         **document(evaluation, "as_of first_results_at currency"),
         **document(asked, "convention=convention.name"),
         **document(asked.uncertainty, "confidence resamples seed"),
-        "leaderboard": _rows(ranked, lambda each: map(metrics.row_document, leaderboard(each))),
+        "leaderboard": _rows(ranked, lambda each: map(columns.row_document, leaderboard(each))),
         "conclusions": list(said),
         "missing": list(missing(evaluation)),
         **({"without_tools": dict(evaluation.without_tools)} if evaluation.without_tools else {}),
@@ -121,18 +121,18 @@ def _rows(
 def _card(card: Scorecard) -> Document:
     return {
         "bot": card.bot,
-        **document(card, metrics.CARD),
-        **metrics.score_document(card.forecast, metrics.FORECAST),
-        "edge": {**document(card.edge, metrics.EDGE), "interval": _interval(card.edge.interval)},
-        "horizons": {label: metrics.score_document(score, metrics.HORIZON) for label, score in card.horizons.items()},
-        **document(card, metrics.COUNTS),
+        **document(card, columns.CARD),
+        **columns.score_document(card.forecast, columns.FORECAST),
+        "edge": {**document(card.edge, columns.EDGE), "interval": _interval(card.edge.interval)},
+        "horizons": {label: columns.score_document(score, columns.HORIZON) for label, score in card.horizons.items()},
+        **document(card, columns.COUNTS),
     }
 
 
 def _evidence(evidence: BotEvidence, verdict: Verdict) -> Document:
     return {
         "bot": evidence.bot,
-        "verdict": document(verdict, metrics.VERDICT),
+        "verdict": document(verdict, columns.VERDICT),
         "forecasts": _betting(evidence.forecasts),
         "dollars": None if evidence.dollars is None else _betting(evidence.dollars),
     }
@@ -156,7 +156,7 @@ def _e_value(evidence: Evidence) -> Document:
 
 
 def _interval(estimate: Estimate | None) -> Document | None:
-    return None if estimate is None else document(estimate, metrics.INTERVAL)
+    return None if estimate is None else document(estimate, columns.INTERVAL)
 
 
 def pair_document(pair: Pair) -> Document:
@@ -166,7 +166,7 @@ def pair_document(pair: Pair) -> Document:
         "minimum_detectable_difference=detectable cluster_standard_error price_standard_error dependence without_best "
         "open_stakes apart better"
     )
-    return {**document(pair, names), "verdict": document(pair_verdict(pair), metrics.VERDICT)}
+    return {**document(pair, names), "verdict": document(pair_verdict(pair), columns.VERDICT)}
 
 
 def consistency_document(found: Consistency) -> Document:
@@ -178,13 +178,13 @@ def consistency_document(found: Consistency) -> Document:
 
 def coherence_row(found: CoherenceScore) -> Document:
     """Return how coherent a bot is over all rules."""
-    return document(found, f"bot=name {metrics.BREACH} {metrics.BREACH_INTERVALS}")
+    return document(found, f"bot=name {columns.BREACH} {columns.BREACH_INTERVALS}")
 
 
 def _part(part: PartScore) -> Document:
     return {
         **document(part, "bot group n_brier=score.n brier=score.brier"),
-        **metrics.score_document(part.score, metrics.FORECAST),
+        **columns.score_document(part.score, columns.FORECAST),
     }
 
 
@@ -222,18 +222,18 @@ class ScoreRow:
         part: Document = {} if self.by is None else {self.by: self.group}
         named: Document = {"knowledge": self.knowledge, **part, "bot": self.bot}
         if self.card is None:
-            return {**named, **document(self.forecast, metrics.CSV_FORECAST)}
+            return {**named, **document(self.forecast, columns.CSV_FORECAST)}
         returns: Document = {}
         for label, score in self.card.horizons.items():
             prefix = f"{label}_" if score.days is None else f"{label}d_"
-            returns |= {f"{prefix}{name}": value for name, value in document(score, metrics.CSV_HORIZON).items()}
-        counts = document(self.card, metrics.CSV_CARD)
+            returns |= {f"{prefix}{name}": value for name, value in document(score, columns.CSV_HORIZON).items()}
+        counts = document(self.card, columns.CSV_CARD)
         return {**named, **counts, **_forecast_cells(self.card), **returns, **self.standing()}
 
     def standing(self) -> Document:
         """Return the evidence and the place, under the same names."""
-        evidence = {} if self.evidence is None else document(self.evidence, metrics.CSV_EVIDENCE)
-        return evidence if self.place is None else {**evidence, **document(self.place, metrics.CSV_PLACE)}
+        evidence = {} if self.evidence is None else document(self.evidence, columns.CSV_EVIDENCE)
+        return evidence if self.place is None else {**evidence, **document(self.place, columns.CSV_PLACE)}
 
 
 def bot_rows(evaluation: Evaluation, knowledge: Knowledge = "clean") -> Iterator[ScoreRow]:
@@ -297,9 +297,9 @@ def csv_lines(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
     ahead = iter(rows)
     first = list(islice(ahead, _FIRST_ROWS))
     # Without rows there is still a header, and never an empty line.
-    columns = list(dict.fromkeys(name for row in first for name in row) or ("bot",))
+    names = list(dict.fromkeys(name for row in first for name in row) or ("bot",))
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     for row in chain(first, ahead):
         writer.writerow({name: _cell(value) for name, value in row.items()})
@@ -327,8 +327,8 @@ def _part_rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRo
 
 
 def _forecast_cells(card: Scorecard) -> Document:
-    found = {**document(card.edge, metrics.CSV_EDGE), **document(card.forecast, metrics.CSV_FORECAST)}
-    return {**found, **document(card, metrics.CSV_OPEN)}
+    found = {**document(card.edge, columns.CSV_EDGE), **document(card.forecast, columns.CSV_FORECAST)}
+    return {**found, **document(card, columns.CSV_OPEN)}
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
@@ -340,7 +340,7 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
 def _returns(evaluation: Evaluation) -> Iterator[Document]:
     for card in evaluation.cards:
         for label, score in card.horizons.items():
-            yield {"bot": card.bot, "horizon": label, **document(score, metrics.CSV_HORIZON)}
+            yield {"bot": card.bot, "horizon": label, **document(score, columns.CSV_HORIZON)}
 
 
 def _pairs(evaluation: Evaluation) -> Iterator[Document]:
@@ -352,7 +352,7 @@ def _pairs(evaluation: Evaluation) -> Iterator[Document]:
 def _calibration(evaluation: Evaluation) -> Iterator[Document]:
     for card in evaluation.cards:
         if card.forecast.calibration is not None:
-            yield from ({"bot": card.bot, **row} for row in metrics.bin_documents(card.forecast.calibration))
+            yield from ({"bot": card.bot, **row} for row in columns.bin_documents(card.forecast.calibration))
 
 
 _TABLES: Mapping[str, Callable[[Evaluation], Iterable[Document]]] = {
@@ -361,7 +361,7 @@ _TABLES: Mapping[str, Callable[[Evaluation], Iterable[Document]]] = {
     "quote": _returns,
     "pairs": _pairs,
     "calibration": _calibration,
-    "decisions": lambda evaluation: (document(card, f"bot {metrics.CSV_CARD}") for card in evaluation.cards),
+    "decisions": lambda evaluation: (document(card, f"bot {columns.CSV_CARD}") for card in evaluation.cards),
     "consistency": lambda evaluation: map(consistency_document, evaluation.consistency),
     "effort": effort_documents,
     "coherence": lambda evaluation: map(coherence_row, evaluation.coherence),

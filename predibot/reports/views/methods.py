@@ -10,7 +10,7 @@ from typing import Any
 
 from predibot import scoring
 from predibot._lazy import exported_names
-from predibot.reports.views.metrics import COLUMNS
+from predibot.reports.views.columns import COLUMNS
 
 _SECTIONS = ("Args", "Returns", "Raises", "Source", "Examples")
 

@@ -44,7 +44,7 @@ def choose(uniforms: Iterator[float], items: Sequence[Item]) -> Item:
 
 
 def choose_by_share(uniform: float, shares: Mapping[Item, float]) -> Item:
-    """Return one of the items at random; the first where a rounded sum of shares leaves none."""
+    """Return an item at random, by its share; the first if rounding leaves the sum below one."""
     for item, share in shares.items():
         uniform -= share
         if uniform < 0.0:
@@ -57,7 +57,7 @@ def choose_category(uniforms: Iterator[float]) -> str:
     return choose_by_share(next(uniforms), {name: category.share for name, category in CATEGORIES.items()})
 
 
-def word_single(uniforms: Iterator[float], category: str, *, date: str) -> Wording:
+def single_wording(uniforms: Iterator[float], category: str, *, date: str) -> Wording:
     """Return an event of one market; in a match, the teams are the outcomes."""
     template = choose(uniforms, CATEGORIES[category].singles)
     words = _pick_words(uniforms)
@@ -71,7 +71,7 @@ def word_single(uniforms: Iterator[float], category: str, *, date: str) -> Wordi
     return Wording(category, title, _describe(rules), (title,), ("",), outcomes)
 
 
-def word_ladder(uniforms: Iterator[float], category: str, *, date: str, rungs: int) -> Wording:
+def ladder_wording(uniforms: Iterator[float], category: str, *, date: str, rungs: int) -> Wording:
     """Return an event that asks whether a quantity is above each of several levels, lowest first."""
     phrase, levels = _pick_levels(uniforms, CATEGORIES[category], count=rungs)
     return Wording(
@@ -83,7 +83,7 @@ def word_ladder(uniforms: Iterator[float], category: str, *, date: str, rungs: i
     )
 
 
-def word_dates(uniforms: Iterator[float], category: str, *, dates: Sequence[str]) -> Wording:
+def dates_wording(uniforms: Iterator[float], category: str, *, dates: Sequence[str]) -> Wording:
     """Return an event that asks whether a quantity is above a level on each of several dates."""
     phrase, (level,) = _pick_levels(uniforms, CATEGORIES[category], count=1)
     return Wording(
@@ -95,7 +95,7 @@ def word_dates(uniforms: Iterator[float], category: str, *, dates: Sequence[str]
     )
 
 
-def word_brackets(uniforms: Iterator[float], category: str, *, date: str, count: int) -> Wording:
+def brackets_wording(uniforms: Iterator[float], category: str, *, date: str, count: int) -> Wording:
     """Return an event of exclusive markets: contenders where there are enough, else ranges of a quantity."""
     contests = [contest for contest in CATEGORIES[category].contests if len(WORDS[contest[2]]) >= count]
     if contests:
@@ -253,7 +253,7 @@ def _choose_structure(
     kind, centre = next(uniforms), _normal(next(uniforms), next(uniforms))
     date = date_text(end_minute)
     if kind < 0.45:
-        wording = word_single(uniforms, category, date=date)
+        wording = single_wording(uniforms, category, date=date)
         if wording.outcomes[0] == "Yes" and next(uniforms) < 0.06:
             wording = replace(wording, outcomes=("No", "Yes"))
         return wording, [(centre, math.inf, last_hour)]
@@ -261,7 +261,7 @@ def _choose_structure(
         rungs = 3 + int(4 * next(uniforms))
         gap = 0.25 + 0.35 * next(uniforms)
         levels = [0.7 * centre + gap * (place - (rungs - 1) / 2) for place in range(rungs)]
-        wording = word_ladder(uniforms, category, date=date, rungs=rungs)
+        wording = ladder_wording(uniforms, category, date=date, rungs=rungs)
         return wording, [(level, math.inf, last_hour) for level in levels]
     if kind < 0.80:
         count = 2 + int(3 * next(uniforms))
@@ -269,13 +269,13 @@ def _choose_structure(
         hours = [opens_hour + max(place, life_hours * place // count) for place in range(1, count + 1)]
         shift_minutes = end_minute - last_hour * MINUTES_AN_HOUR
         dates = [date_text(hour * MINUTES_AN_HOUR + shift_minutes) for hour in hours]
-        return word_dates(uniforms, category, dates=dates), [(0.4 * centre, math.inf, hour) for hour in hours]
+        return dates_wording(uniforms, category, dates=dates), [(0.4 * centre, math.inf, hour) for hour in hours]
     count = 24 if next(uniforms) < 0.05 else 3 + int(7 * next(uniforms))
     widths = [0.3 + next(uniforms) for _ in range(count)]
     # Increasing, so that every bracket has a chance.
     borders = [-1.8 + 3.6 * sum(widths[: place + 1]) / sum(widths) for place in range(count - 1)]
     edges = [-math.inf, *borders, math.inf]
-    wording = word_brackets(uniforms, category, date=date, count=count)
+    wording = brackets_wording(uniforms, category, date=date, count=count)
     return wording, [(low, high, last_hour) for low, high in pairwise(edges)]
 
 

@@ -20,7 +20,7 @@ def turnover(target: ArrayLike, drifted: ArrayLike) -> Floats:
         In [0, 1], (n,).
 
     Raises:
-        ValueError: If the shapes differ, or weights are none.
+        ValueError: If the shapes differ, or a sum is not 1.
 
     Examples:
         >>> turnover(np.array([[0.5, 0.2, 0.3]]), np.array([[0.1, 0.4, 0.5]])).round(6)
@@ -49,7 +49,7 @@ def concentration(invested: ArrayLike) -> Floats:
         In (0, 1], (n,); NaN where nothing is invested.
 
     Raises:
-        ValueError: If weights are none.
+        ValueError: If NaN or infinite.
 
     Examples:
         >>> concentration(np.array([[0.2, 0.2], [0.4, 0.0], [0.0, 0.0]]))

@@ -18,7 +18,7 @@ from predibot.errors import BudgetSpent, UsageError
 from predibot.research.search.dates import latest_instant, latest_instant_of_ddgs
 from predibot.research.search.open_provider import PROVIDER_NAMES, open_provider
 from predibot.research.search.provider import SearchFailed, SearchProvider, asked_after
-from predibot.research.search.providers.http_providers import OWN_URLS, HttpSearch, SearchHttp
+from predibot.research.search.providers.http_providers import OWN_URLS, HttpSearch, ProviderRequests
 from tests.jobs.program import wait_until
 from tests.research.web_world import World, drip, redirect, running, saying
 
@@ -104,13 +104,13 @@ SERPER = {
 }
 
 
-def answering(content: object, seen: list[httpx.Request] | None = None, status: int = 200) -> SearchHttp:
+def answering(content: object, seen: list[httpx.Request] | None = None, status: int = 200) -> ProviderRequests:
     def answer(request: httpx.Request) -> httpx.Response:
         if seen is not None:
             seen.append(request)
         return httpx.Response(status, json=content)
 
-    return SearchHttp(transport=httpx.MockTransport(answer))
+    return ProviderRequests(transport=httpx.MockTransport(answer))
 
 
 class Dripping(httpx.SyncByteStream):
@@ -129,20 +129,20 @@ class Dripping(httpx.SyncByteStream):
 def test_a_body_without_end_does_not_keep_its_thread_beyond_the_deadline() -> None:
     body = Dripping()
     answer = httpx.MockTransport(lambda _request: httpx.Response(200, stream=body))
-    http = SearchHttp(deadline_seconds=0.2, max_body_bytes=10**12, transport=answer)
+    http = ProviderRequests(deadline_seconds=0.2, max_body_bytes=10**12, transport=answer)
     with pytest.raises(SearchFailed, match=r"mine gave no whole answer in 0\.2 s"):
         http.ask("mine", "GET", "http://127.0.0.1:8080/search")
     assert body.closed.wait(20.0)
 
 
-Make = Callable[[SearchHttp], SearchProvider]
+Make = Callable[[ProviderRequests], SearchProvider]
 
 
 def maker_of(name: str) -> Make:
     return lambda http: HttpSearch(name, clock, OWN_URLS[name], KEY, http=http)
 
 
-def searxng(http: SearchHttp) -> SearchProvider:
+def searxng(http: ProviderRequests) -> SearchProvider:
     return HttpSearch("searxng", clock, "http://127.0.0.1:8080/", usd_per_call=0.0, http=http)
 
 
@@ -257,7 +257,7 @@ def test_a_search_that_says_it_cost_next_to_nothing_holds_a_limit_at_its_known_p
     ("does", "said"), [("redirect", "elsewhere"), ("drip", "no whole answer"), ("endless", "more than")]
 )
 def test_a_hostile_instance_is_left_in_time(does: str, said: str) -> None:
-    http = SearchHttp(deadline_seconds=0.5, max_body_bytes=100_000)
+    http = ProviderRequests(deadline_seconds=0.5, max_body_bytes=100_000)
     began, before = time.monotonic(), set(threading.enumerate())
     with running(World()) as world:
         world.answer = {

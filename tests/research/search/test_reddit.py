@@ -12,7 +12,7 @@ from predibot.tools.web_search import SearchPolicy, find_news
 from predibot.errors import UsageError
 from predibot.research.search.open_provider import open_provider
 from predibot.research.search.provider import SearchFailed
-from predibot.research.search.providers.http_providers import SearchHttp
+from predibot.research.search.providers.http_providers import ProviderRequests
 from predibot.research.search.providers.reddit_provider import RedditSearch
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
@@ -65,7 +65,7 @@ def reddit() -> Reddit:
 
 
 def provider_at(reddit: Reddit) -> RedditSearch:
-    return RedditSearch(lambda: NOW, KEY, http=SearchHttp(transport=httpx.MockTransport(reddit.answer)))
+    return RedditSearch(lambda: NOW, KEY, http=ProviderRequests(transport=httpx.MockTransport(reddit.answer)))
 
 
 def test_an_app_gets_a_token_once_and_asks_with_it(reddit: Reddit) -> None:

@@ -8,11 +8,11 @@ import pytest
 from predibot.sandbox.world.draws import Draws
 from predibot.sandbox.world.plan import (
     Wording,
+    brackets_wording,
     choose_category,
-    word_brackets,
-    word_dates,
-    word_ladder,
-    word_single,
+    dates_wording,
+    ladder_wording,
+    single_wording,
 )
 from predibot.sandbox.world.vocabulary import CATEGORIES
 
@@ -26,11 +26,11 @@ def uniforms(number: int) -> Iterator[float]:
 def wordings(category: str) -> Iterator[tuple[int, Wording]]:
     """Yield wordings of every structure, each with the number of its markets."""
     for number in range(25):
-        yield 1, word_single(uniforms(number), category, date="May 4")
-        yield 5, word_ladder(uniforms(number), category, date="May 4", rungs=5)
-        yield 3, word_dates(uniforms(number), category, dates=["May 4", "May 9", "May 14"])
+        yield 1, single_wording(uniforms(number), category, date="May 4")
+        yield 5, ladder_wording(uniforms(number), category, date="May 4", rungs=5)
+        yield 3, dates_wording(uniforms(number), category, dates=["May 4", "May 9", "May 14"])
         for count in (3, 9, 24):
-            yield count, word_brackets(uniforms(number), category, date="May 4", count=count)
+            yield count, brackets_wording(uniforms(number), category, date="May 4", count=count)
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
@@ -56,7 +56,7 @@ def test_the_shares_of_the_categories_add_up_to_one_and_are_kept() -> None:
 
 
 def test_a_match_between_two_teams_has_the_teams_as_outcomes() -> None:
-    singles = [word_single(uniforms(number), "sports", date="May 4") for number in range(40)]
+    singles = [single_wording(uniforms(number), "sports", date="May 4") for number in range(40)]
     matches = [wording for wording in singles if " vs. " in wording.title]
     assert matches
     assert all(wording.title.startswith(f"{wording.outcomes[0]} vs. {wording.outcomes[1]}") for wording in matches)

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func,
 from predibot.domain.replicates import split_replicate
 from predibot.domain.resolution import SettledForecast
 from predibot.ledger.read.event_facts import of_category
-from predibot.ledger.read.row_filter import RowFilter, by_recipe_and_bots, is_bot, runs_in
+from predibot.ledger.read.row_filter import RowFilter, is_bot, recipe_and_bot_conditions, run_conditions
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, of_same_market, sources
 from predibot.ledger.write.events import events, markets
@@ -63,7 +63,7 @@ def pairs_by_prompt(connection: Connection, venue_name: str, part: Part) -> tupl
         select(*bots.c["run_id", "name", "strategy", "model", "source_sha256", "arguments_json"])
         .join(runs, runs.c.id == bots.c.run_id)
         .where(runs.c.venue_name == venue_name, runs.c.voided_at.is_(None))
-        .where(*runs_in(connection, part), *by_recipe_and_bots(part))
+        .where(*run_conditions(connection, part), *recipe_and_bot_conditions(part))
         .order_by(runs.c.slot_at, bots.c.id)
     )
     alike: dict[tuple[object, ...], dict[str, str]] = defaultdict(dict)
@@ -164,9 +164,9 @@ def list_decision_efforts(connection: Connection, venue: str, as_of: datetime, p
             subjects.c.event_row.is_not(None),
             decisions.c.decided_at <= as_of,
             not_(is_late()),
-            *runs_in(connection, part),
+            *run_conditions(connection, part),
             *of_category(connection, venue, as_of, part),
-            *by_recipe_and_bots(part),
+            *recipe_and_bot_conditions(part),
         )
         .group_by(*own, decisions.c.decided_at)
         .order_by(decisions.c.decided_at.desc(), decisions.c.id.desc())

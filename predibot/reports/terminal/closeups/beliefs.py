@@ -10,7 +10,7 @@ from predibot.related.exposure import Exposures
 from predibot.reports import figures
 from predibot.reports.table import Column, Document, Table, document, table_of
 from predibot.reports.terminal.terminal import plain, within
-from predibot.reports.views.metrics import BREACH, BREACH_INTERVALS, COLUMNS
+from predibot.reports.views.columns import BREACH, BREACH_INTERVALS, COLUMNS
 
 _EVENTS = 10
 _TITLE_CELLS = 40

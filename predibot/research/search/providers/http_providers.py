@@ -19,7 +19,7 @@ MAX_BODY_BYTES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class SearchHttp:
+class ProviderRequests:
     """Makes requests to a provider. Its base address may be private, and redirects are not followed."""
 
     deadline_seconds: float = DEADLINE_SECONDS
@@ -108,7 +108,7 @@ class HttpSearch:
     usd_per_call: float | None = None
     dates_results: ClassVar = True
     takes_after: ClassVar = True
-    http: SearchHttp = field(default_factory=SearchHttp)
+    http: ProviderRequests = field(default_factory=ProviderRequests)
 
     def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
         """Return results up to the day of `before`. SearXNG takes no dates, and `after` in three steps only."""

@@ -11,7 +11,7 @@ from typing import ClassVar
 from predibot.errors import UsageError
 from predibot.research.search.dates import shortest_span
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
-from predibot.research.search.providers.http_providers import SearchHttp
+from predibot.research.search.providers.http_providers import ProviderRequests
 
 TOKEN_URL = "https://www.reddit.com"  # an address, no token
 SEARCH_URL = "https://oauth.reddit.com"
@@ -28,7 +28,7 @@ _EARLY_SECONDS = 60.0
 class RedditSearch:
     """Searches all of Reddit for posts, by the application-only grant of OAuth: nobody's account is used.
 
-    Reddit takes no date to search until, so posts after it are left out here. A post that was edited counts as of its
+    Reddit cannot search up to a date, so later posts are left out here. A post that was edited counts as of its
     last edit, as its words may be of then. Numbers that grow later, such as votes and comments, are not shown.
 
     Source:
@@ -43,7 +43,7 @@ class RedditSearch:
     base_url: str | None = None
     """Stands for both of Reddit's hosts."""
     usd_per_call: float | None = 0.0
-    http: SearchHttp = field(default_factory=SearchHttp)
+    http: ProviderRequests = field(default_factory=ProviderRequests)
     monotonic: Callable[[], float] = time.monotonic
     name: ClassVar = "reddit"
     dates_results: ClassVar = True

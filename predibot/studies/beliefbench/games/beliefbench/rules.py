@@ -96,7 +96,7 @@ class PairForm(LabelForm):
         return 400 if self.with_reasons else 50
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return the prompt, on a bot's reasons or on the events: of these titles and descriptions only."""
+        """Return the prompt, on a bot's reasons or the events; of the latter only titles and texts show."""
         parts = dict(zip(_FIELDS, map(untrusted, _texts(self.item)), strict=True))
         numbered = (f"event {number}: {text}" for number, text in enumerate(_texts(self.item), start=1))
         events = "# The events\n\n" + untrusted("\n\n".join(numbered))

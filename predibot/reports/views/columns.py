@@ -1,4 +1,4 @@
-"""Metrics: the figures of bots, each named once for JSON, CSV and Python's rows, and once for a terminal."""
+"""Columns: the figures of bots, each named once for JSON, CSV and Python's rows, and once for a terminal."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,11 +1,11 @@
-"""Metrics: each is described once, and every report has it."""
+"""Columns: each is described once, and every report has it."""
 
 from dataclasses import replace
 
 from predibot.reports import figures
 from predibot.reports.table import Column, document, table_of, value_of
 from predibot.reports.terminal.evaluation_screen import ScreenOptions as Screen
-from predibot.reports.views.metrics import (
+from predibot.reports.views.columns import (
     CARD,
     COLUMNS,
     COUNTS,
