@@ -20,7 +20,7 @@ from predibot.environment import state_folder, trusted_digests
 from predibot.errors import NotTrusted, PluginError, UsageError
 from predibot.plain_file import plain_text
 from predibot.plugins import strategies, tools
-from predibot.whole_file import whole_file
+from predibot.whole_file import blame_path, whole_file
 
 SETTINGS_FILE = "predibot.toml"
 HARMLESS = frozenset(
@@ -84,12 +84,10 @@ class Folder:
     def trust(self) -> None:
         """Store the user's trust in this folder as it is; raise `UsageError` if it cannot be stored."""
         path = _trust_file(self.path)
-        try:
+        with blame_path(path, ". Set XDG_STATE_HOME to a folder"):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with whole_file(path) as file:
                 file.write(json.dumps({"folder": str(self.path), "digest": self.digest}).encode())
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror}. Set XDG_STATE_HOME to a folder") from error
 
     def distrust(self) -> None:
         """Forget the user's trust."""

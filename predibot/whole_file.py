@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from predibot.errors import UsageError
 from predibot.plain_file import open_plain
 
 _UNFINISHED = re.compile(r"\.unfinished-[0-9a-f]{32}")
@@ -42,6 +43,15 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
             # Whoever reads it knows the file by its own name.
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+@contextmanager
+def blame_path(path: Path, remedy: str = "; name another folder") -> Iterator[None]:
+    """Turn an `OSError` of writing to a path into a `UsageError` that names it and says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}{remedy}") from error
 
 
 def remove_unfinished_files(folder: Path) -> None:

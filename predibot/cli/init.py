@@ -35,6 +35,7 @@ def init(
     from predibot.recipe.merged import starter_text
     from predibot.recipe.parse import parse_recipe
     from predibot.recipe.text import RecipeText
+    from predibot.whole_file import blame_path
 
     if path.suffix != ".toml":
         raise UsageError(f"{path} is not the name of a recipe; it ends in .toml, like runs/daily.toml")
@@ -58,11 +59,9 @@ def init(
         "" if model == _NO_MODEL else model, base_url=base_url or "", venue=venue or "", cron=schedule or ""
     )
     parse_recipe(RecipeText(text, str(path), path.stem))
-    try:
+    with blame_path(path, "; name another file"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
     checks: tuple[Any, ...] = ()
     if probe and model != _NO_MODEL:
         from predibot.jobs.doctor import check_recipe

@@ -50,6 +50,7 @@ def _write(kind: "PluginKind", name: str, into: Path | None) -> tuple[list[Path]
     """Write the files, and return them with the line that names their folder to predibot, empty where it is known."""
     from predibot.errors import UsageError
     from predibot.plugins.starter import starter_files
+    from predibot.whole_file import blame_path
 
     folders = "strategies" if kind == "strategy" else "tools"
     folder = into or Path(next(iter(folders_from_environment(folders)), folders))
@@ -58,13 +59,11 @@ def _write(kind: "PluginKind", name: str, into: Path | None) -> tuple[list[Path]
         # A link that leads nowhere is there too.
         if file.exists() or file.is_symlink():
             raise UsageError(f"{file} is there already and is kept; take another name, or another folder by --into")
-    try:
+    with blame_path(folder, "; name another folder by --into"):
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
             with file.open("x", encoding="utf-8") as new:
                 new.write(text)
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder by --into") from error
     whole = str(folder.absolute())
     is_known = whole in plugin_folders(folders, ())
     return [*files], "" if is_known else f"PREDIBOT_{folders.upper()}={shlex.quote(whole)}"

@@ -43,6 +43,7 @@ def publish(
     """Write the pages of a ledger as files; only what changed since the last call is written."""
     from predibot.environment import configuration_folder
     from predibot.errors import UsageError
+    from predibot.whole_file import blame_path
 
     if address and not _ADDRESS.fullmatch(address):
         raise typer.BadParameter(
@@ -67,11 +68,8 @@ def publish(
         key_file=None if configuration is None else configuration / "predibot" / "publish.key",
     )
     caller = output.caller()
-    with caller.reading(ledger) as store, caller.progress() as listener:
-        try:
-            written = write_site(store, folder, site, caller.clock, listener)
-        except OSError as error:
-            raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    with caller.reading(ledger) as store, caller.progress() as listener, blame_path(folder):
+        written = write_site(store, folder, site, caller.clock, listener)
     if json:
         output.print_document({"folder": folder.as_posix(), **asdict(written)}, exit_code=DONE)
         return

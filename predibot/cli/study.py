@@ -12,7 +12,7 @@ from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE
 from predibot.cli.options import option
-from predibot.errors import PluginError, UsageError
+from predibot.errors import PluginError
 from predibot.reports.study import (
     Study,
     StudyCommand,
@@ -146,13 +146,12 @@ def _show_tables(
     if figures is not None:
         from predibot.reports.pictures.canvas import require_matplotlib
         from predibot.reports.pictures.files import draw_files, write_svgs
+        from predibot.whole_file import blame_path
 
         if found.pictures:
             require_matplotlib()
-        try:
+        with blame_path(figures):
             files = [*draw_files(found.pictures, figures), *write_svgs(found.drawings, figures)]
-        except OSError as error:
-            raise UsageError(f"{figures} cannot be written: {error.strerror}; name another folder") from error
         output.print_files(files, json=json, nothing="nothing to draw: pictures need two bots with scores")
     elif json:
         output.print_document(tables_document(found), exit_code=DONE)

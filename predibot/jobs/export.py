@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from predibot.domain.untrusted_text import spreadsheet_cell
-from predibot.errors import UsageError
 from predibot.ledger.read.export import CANONICAL_TABLES, TABLES, export_columns, export_rows, export_values
 from predibot.ledger.store import Store
 from predibot.rows import batches
-from predibot.whole_file import whole_file
+from predibot.whole_file import blame_path, whole_file
 
 Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
@@ -48,7 +47,7 @@ def export_files(
     """
     write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet_rows}[file_format]
     written = {}
-    try:
+    with blame_path(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with store.read() as connection:
             for table in tables:
@@ -56,8 +55,6 @@ def export_files(
                 columns = export_columns(table, canonical=canonical)
                 with whole_file(path) as file:
                     written[path] = write(file, columns, export_values(connection, table, canonical=canonical))
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
     return written
 
 

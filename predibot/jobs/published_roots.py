@@ -29,7 +29,7 @@ from predibot.ledger.write.ledger_receipts import (
 )
 from predibot.ledger.write.runs import runs
 from predibot.plain_file import plain_bytes
-from predibot.whole_file import whole_file
+from predibot.whole_file import blame_path, whole_file
 
 
 class _RootLine(BaseModel):
@@ -326,7 +326,7 @@ def _open_to_append(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Seq
     """
     # The target of a link is replaced, not the link.
     file = file.resolve()
-    try:
+    with blame_path(file, ". Name another file"):
         file.parent.mkdir(parents=True, exist_ok=True)
         # The folder is locked: the file itself is replaced each time.
         descriptor = os.open(file.parent, os.O_RDONLY)
@@ -335,8 +335,6 @@ def _open_to_append(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Seq
             yield _read_lines(file) if file.exists() else [], lambda added: _append(file, added)
         finally:
             os.close(descriptor)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}. Name another file") from error
 
 
 def _append(file: Path, added: Sequence[_RootLine]) -> None:

@@ -10,12 +10,11 @@ from typing import Any
 from rich.console import Console
 
 from predibot.domain.untrusted_text import spreadsheet_cell
-from predibot.errors import UsageError
 from predibot.reports.study import Study, StudyTables
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.terminal import plain, print_grids, print_line
 from predibot.scoring.study_table import StudyTable
-from predibot.whole_file import whole_file
+from predibot.whole_file import blame_path, whole_file
 
 
 def print_tables(console: Console, study: Study, found: StudyTables, *, full: bool) -> None:
@@ -45,7 +44,7 @@ def tables_document(found: StudyTables) -> dict[str, Any]:
 
 def write_tables(found: StudyTables, folder: Path) -> Iterator[Path]:
     """Write a CSV file for each table, and yield its path; raise `UsageError` if the folder cannot be written."""
-    try:
+    with blame_path(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for table in found.tables:
             path = folder / f"table_{table.name}.csv"
@@ -57,8 +56,6 @@ def write_tables(found: StudyTables, folder: Path) -> Iterator[Path]:
             with whole_file(path) as file:
                 file.write(text.getvalue().encode())
             yield path
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
 
 
 def table_grid(study: Study, table: StudyTable) -> Table:

@@ -33,7 +33,7 @@ from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
 from predibot.studies.beliefbench.sheets import read_ratings
 from predibot.venues.archive.reader import Archive
-from predibot.whole_file import whole_file
+from predibot.whole_file import blame_path, whole_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def write_pairs(
         pairs=counts,
     )
     markets = [market for market in _markets(found, beliefs) if market.id in used]
-    try:
+    with blame_path(folder):
         folder.mkdir(parents=True, exist_ok=True)
         # Written last, as it proves that the other files belong together.
         (folder / "about.jsonl").unlink(missing_ok=True)
@@ -236,8 +236,6 @@ def write_pairs(
             with whole_file(folder / f"{name}.jsonl") as file:
                 for row in rows:
                     file.write(json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
     return about
 
 

@@ -13,7 +13,7 @@ from predibot.studies.beliefbench.pairs import LABELS, PairItem
 from predibot.studies.beliefbench.scores.cases import candidates_of
 from predibot.studies.beliefbench.scores.scores import CENTRES
 from predibot.studies.beliefbench.scores.tables import PairReadings
-from predibot.whole_file import whole_file
+from predibot.whole_file import blame_path, whole_file
 
 _TEXTS = ("title_1", "description_1", "title_2", "description_2")
 PER_LABEL = 10
@@ -67,13 +67,10 @@ def _texts_of(item: PairItem) -> Iterator[str]:
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    try:
-        with whole_file(path) as file:
-            file.write(b"\xef\xbb\xbf")
-            for row in [columns, *rows]:
-                file.write((",".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n").encode())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
+    with blame_path(path, "; name another file"), whole_file(path) as file:
+        file.write(b"\xef\xbb\xbf")
+        for row in [columns, *rows]:
+            file.write((",".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n").encode())
 
 
 def read_ratings(path: Path, is_known: Callable[[str], bool]) -> dict[str, dict[str, float]]:
