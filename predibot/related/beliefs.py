@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints, nested_order, refuse, same_length, stable_order
+from predibot.scoring.arguments import Floats, Ints, refuse, same_length, stable_order
 
 _DAY_SECONDS = 86_400.0
 
@@ -48,7 +48,7 @@ def daily_prices(
     known &= ~((settled_at <= as_of)[market] & (at_seconds >= settled_at[market]))
     known &= (price_yes > 0.0) & (price_yes < 1.0)
     market, at_seconds, price_yes = market[known], at_seconds[known], price_yes[known]
-    order = nested_order(market, at_seconds)
+    order = np.lexsort((at_seconds, market))
     market, price_yes = market[order], price_yes[order]
     day = (at_seconds[order] // _DAY_SECONDS).astype(np.int64)
     last = np.ones(market.size, dtype=np.bool_)

@@ -10,7 +10,6 @@ from predibot.scoring.arguments import (
     Ints,
     floats,
     indices,
-    nested_order,
     numbers,
     same_length,
     scalar,
@@ -125,7 +124,7 @@ class Observations:
         counts = np.bincount(market, minlength=markets)
         steps = tuple(1 << power for power in reversed(range(int(counts.max(initial=0)).bit_length())))
         if not in_order(market, seen_at):
-            order = nested_order(market, seen_at)
+            order = np.lexsort((seen_at, market))
             seen_at, prices = seen_at[order], prices[order]
         return cls(np.cumsum(counts), seen_at, prices, steps)
 

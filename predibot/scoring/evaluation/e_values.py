@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from predibot.scoring.arguments import (
     Floats,
     Ints,
-    distinct,
     floats,
     indices,
     instances_of,
@@ -447,7 +446,7 @@ class _Paths:
         held_starts = np.flatnonzero(np.diff(held_label, prepend=-1))
         held_label = held_label[held_starts]
         label = positions.event[row] * marks.span + marks.key[mark] % marks.span
-        cells = distinct(np.sort(np.concatenate([label, held_label])))
+        cells = np.unique(np.concatenate([label, held_label]))
         there = np.bincount(cells % marks.span, minlength=marks.span) > 0
         return _Moves(
             row=row,

@@ -1,7 +1,5 @@
 """Difficulty: comparable scores of forecasters who were asked different questions."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,8 +9,6 @@ from predibot.scoring.inference.clusters import cluster_codes
 MAX_FORECASTERS = 1_000_000
 MAX_EQUATIONS = 3_000
 """The most equations solved at once: one for each forecaster or each question, whichever are fewer."""
-_MOST_CELLS = 1_000_000
-"""A larger table of who answered what is kept sparse."""
 
 
 @within_floats
@@ -72,27 +68,18 @@ def _number_forecasters(forecaster: ArrayLike) -> Ints:
 
 
 def _largest_linked_group(who: Ints, what: Ints) -> Ints:
-    """Return the forecasters of the largest group; none on a tie."""
-    group = _linked_groups(who, what)
-    present = np.unique(who)
-    groups, members = np.unique(group[present], return_counts=True)
-    largest = groups[members == members.max()]
-    return present[group[present] == largest[0]] if largest.size == 1 else present[:0]
+    """Return the forecasters of the largest group that shared questions link; none on a tie."""
+    # Imported here: it takes a tenth of a second.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-
-def _linked_groups(who: Ints, what: Ints) -> Ints:
-    """Return the lowest number that shared questions link each forecaster to, through others too."""
-    group = np.arange(int(who.max()) + 1)
-    while True:
-        of_question = np.full(int(what.max()) + 1, group.size)
-        np.minimum.at(of_question, what, group[who])
-        lower = group.copy()
-        np.minimum.at(lower, who, of_question[what])
-        # Take over the number of the linked one: long chains halve each time.
-        lower = lower[lower]
-        if np.array_equal(lower, group):
-            return group
-        group = lower
+    present, row = np.unique(who, return_inverse=True)
+    nodes = present.size + int(what.max()) + 1
+    answers = coo_array((np.ones(who.size), (row, present.size + what)), shape=(nodes, nodes))
+    group = connected_components(answers, directed=False)[1][: present.size]
+    members = np.bincount(group)
+    largest = np.flatnonzero(members == members.max())
+    return present[group == largest[0]] if largest.size == 1 else present[:0]
 
 
 def _scores_on_the_average_question(values: Floats, who: Ints, what: Ints) -> Floats:
@@ -109,24 +96,14 @@ def _scores_on_the_average_question(values: Floats, who: Ints, what: Ints) -> Fl
 
 def _effects(values: Floats, few: Ints, many: Ints) -> tuple[Floats, Floats]:
     """Return the least-squares effects of the few, which add up to zero, and of the many."""
-    answers = _count_answers(few, many)
+    from scipy.sparse import coo_array
+
+    answers = coo_array((np.ones(few.size), (few, many))).tocsr()
     each_of_many = np.bincount(many)
     means = np.bincount(many, values) / each_of_many
     # With the many solved for, one equation for each of the few remains.
-    shared = answers / each_of_many @ answers.T
-    if not isinstance(shared, np.ndarray):
-        shared = shared.toarray()
-    equations = np.diag(np.bincount(few).astype(np.float64)) - shared
+    equations = np.diag(np.bincount(few).astype(np.float64)) - (answers / each_of_many @ answers.T).toarray()
     beyond = np.bincount(few, values - means[many])
     # The equations fix effects up to a constant only; this picks the ones that add up to zero.
     effects = np.linalg.solve(equations + 1.0 / len(equations), beyond)
     return effects, means - (answers.T @ effects) / each_of_many
-
-
-def _count_answers(few: Ints, many: Ints) -> Any:
-    shape = int(few.max()) + 1, int(many.max()) + 1
-    if shape[0] * shape[1] <= _MOST_CELLS:
-        return np.bincount(few * shape[1] + many, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
-    from scipy.sparse import coo_array  # heavy
-
-    return coo_array((np.ones(few.size), (few, many)), shape=shape).tocsr()
