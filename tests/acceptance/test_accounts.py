@@ -18,7 +18,7 @@ from tests.jobs.program import wait_until
 
 SLOTS = ("2026-02-01T12:00:00Z", "2026-02-02T12:00:00Z", "2026-02-03T12:00:00Z")
 RECIPE = """game = "buy_or_hold"
-venue = "sandbox"
+venue = "sandbox:events=4"
 every = "1d"
 
 [[bots]]
@@ -143,11 +143,10 @@ def test_an_earlier_slot_than_the_account_s_last_has_missed_its_turn(folder: Pat
     said("verify", "--rows")
 
 
-def test_what_an_account_holds_has_the_price_of_the_slot_though_the_run_plays_another_event(
-    folder: Path,
-) -> None:
-    decided(SLOTS[0])
-    made = decided("2026-02-25T12:00:00Z", "--events", "1")
+def test_what_an_account_holds_has_the_price_of_the_slot_though_the_run_plays_another_event(folder: Path) -> None:
+    large = ("--venue", "sandbox")
+    decided(SLOTS[0], *large)
+    made = decided("2026-02-25T12:00:00Z", "--events", "1", *large)
     assert made["acme_buyer"]["status"] == "recorded"
     shares = "journal JOIN instruments i ON i.id = instrument_row JOIN markets m ON m.id = i.market_row"
     held = f"SELECT event_row FROM {shares}"

@@ -20,7 +20,7 @@ ENSEMBLES = "".join(
     f'[[bots]]\nname = "{name}"\nstrategy = "ensemble"\nmembers = {members}\n' for name, members in POOLS.items()
 )
 RECIPE = f"""
-venue = "sandbox"
+venue = "sandbox:events=40"
 [selection]
 ends_within_days = 5
 events = 3

@@ -50,7 +50,7 @@ def test_what_models_were_paid_for_is_on_the_disk_before_anything_else_happens(
     predibot: Predibot, tmp_path: Path, synced: dict[str, set[int]]
 ) -> None:
     (tmp_path / "paid.toml").write_text(RECIPE)
-    assert predibot("decide", "paid.toml", "--venue", "sandbox", "--events", "1").code == 0
+    assert predibot("decide", "paid.toml", "--venue", "sandbox:events=10", "--events", "1").code == 0
     assert synced == {"paid": {FULL}, "free": {NORMAL}, "spending": {FULL}}
 
 

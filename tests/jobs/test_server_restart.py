@@ -25,7 +25,7 @@ from tests.ledger.databases import Postgres
 from tests.soaks import SOAK
 from tests.venues.payloads import NOW
 
-AGENTS = ("decide", "sandbox_agents", "--venue", "sandbox", "--events", "1", "--json")
+AGENTS = ("decide", "sandbox_agents", "--venue", "sandbox:events=10", "--events", "1", "--json")
 OTHERS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 BOTS = 20
 EVENTS = 3
