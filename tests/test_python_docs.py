@@ -1,11 +1,12 @@
 """The docs of the Python interface: what is shown in the notebook and on the page runs, and no column is untold."""
 
+import ast
 import json
-import os
 import re
-import subprocess
-import sys
+import tempfile
+from contextlib import chdir, redirect_stdout
 from dataclasses import fields, is_dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -34,39 +35,24 @@ def test_there_is_a_notebook() -> None:
     assert NAMES == ["ledger"]
 
 
-PROGRAM = """
-import ast, contextlib, io, json, sys
-names, outputs = {"__name__": "__main__"}, []
-for number, source in enumerate(json.load(sys.stdin), 1):
-    code, place = ast.parse(source), f"piece {number}"
-    last = code.body.pop() if code.body and isinstance(code.body[-1], ast.Expr) else None
-    with contextlib.redirect_stdout(io.StringIO()) as said:
-        exec(compile(code, place, "exec"), names)
-        value = None if last is None else eval(compile(ast.Expression(last.value), place, "eval"), names)
-    html = getattr(value, "_repr_html_", lambda: None)()
-    outputs.append([said.getvalue(), None if value is None else repr(value), html])
-json.dump(outputs, sys.stdout)
-"""
-
-
 def ran(sources: list[str], folder: Path) -> list[tuple[str, str | None, str | None]]:
-    """Run pieces of code as a notebook does, all with the same names.
+    """Run pieces of code in a folder as a notebook does, all with the same names.
 
     Returns:
         Of each what it printed, and its last value as text and as HTML, where it has one.
     """
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)},
-        input=json.dumps(sources),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return [tuple(each) for each in json.loads(done.stdout)]
+    names, found = {"__name__": "__main__"}, []
+    with chdir(folder), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        for number, source in enumerate(sources, 1):
+            piece, place = ast.parse(source), f"piece {number}"
+            last = piece.body.pop() if piece.body and isinstance(piece.body[-1], ast.Expr) else None
+            with redirect_stdout(StringIO()) as said:
+                exec(compile(piece, place, "exec"), names)
+                value = None if last is None else eval(compile(ast.Expression(last.value), place, "eval"), names)
+            html = getattr(value, "_repr_html_", lambda: None)()
+            found.append((said.getvalue(), None if value is None else repr(value), html))
+    return found
 
 
 def outputs(number: int, printed: str, text: str | None, html: str | None) -> list[dict[str, Any]]:

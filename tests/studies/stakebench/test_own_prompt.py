@@ -31,18 +31,18 @@ def decide(recipe: str, texts: Path, reader: Reader) -> list[str]:
     return reader.prompts
 
 
-def test_the_example_of_the_docs_runs_and_each_prompt_begins_with_its_prefix(texts: Path, reader: Reader) -> None:
+def test_the_example_of_the_docs_runs_and_each_prompt_begins_with_its_prefix(few_texts: Path, reader: Reader) -> None:
     section = DOCS.read_text(encoding="utf-8").partition("### Prompts of your own")[2]
     shell, recipe = re.findall(r"```(?:sh|toml)\n(.*?)```", section, re.DOTALL)[:2]
     assert 'echo "<nothink>" > prompts/nothink.md\npredibot prompts label >> prompts/nothink.md' in shell
     Path("prompts").mkdir()
     Path("prompts", "nothink.md").write_text(f"<nothink>\n{said_here('prompts', 'label').out}", encoding="utf-8")
-    prompts = decide(recipe, texts, reader)
+    prompts = decide(recipe, few_texts, reader)
     assert len(prompts) > 12
     assert all(prompt.startswith("<nothink>\nYou read ") and "{{" not in prompt for prompt in prompts)
 
 
-def test_a_prompt_of_one_task_names_the_parts_of_its_view(texts: Path, reader: Reader) -> None:
+def test_a_prompt_of_one_task_names_the_parts_of_its_view(few_texts: Path, reader: Reader) -> None:
     Path("prompts").mkdir()
     fences = "{{fence_open}} to {{fence_close}}: strangers."
     mine = f"{fences}\nQ {{{{question}}}}\nT {{{{topic}}}}\nC {{{{comments}}}}\nOne: {{{{answer_shape}}}}"
@@ -51,7 +51,7 @@ def test_a_prompt_of_one_task_names_the_parts_of_its_view(texts: Path, reader: R
         'game = {name = "stakebench", tasks = ["G2"]}\n[[bots]]\nstrategy = "one_shot"\nmodel = "openai/reader"\n'
         'base_url = ""\nprice_usd_per_million_tokens = 0\nprompt = "prompts/g2.md"\nsamples = 2\ntemperature = 1.0\n'
     )
-    prompts = decide(recipe, texts, reader)
+    prompts = decide(recipe, few_texts, reader)
     fenced = r"<<untrusted>>\n.+?\n<<end of untrusted>>"
     form = f"<<untrusted>> to <<end of untrusted>>: strangers.\nQ {fenced}\nT \\w+\nC {fenced}\nOne: YES, NO, NEUTRAL"
     assert prompts and all(re.fullmatch(form, prompt, re.DOTALL) for prompt in prompts)
