@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,7 @@ import pytest
 from typer.main import get_command
 
 from predibot.cli.app import program
-from tests.acceptance.conftest import said_here
-from tests.cli.alone import predibot_alone
+from tests.acceptance.conftest import own_plugins, said_here
 from tests.forked import Forked
 from tests.jobs.imports import predibench_day, test_forecastbench
 from tests.worlds import Worlds, demo, three_games, week_of_stocks, weeks
@@ -104,9 +104,10 @@ def run(step: Step, patch: pytest.MonkeyPatch) -> None:
         added = target is not None and arguments.pop() == ">>"
         if "backups/NEWEST" in arguments:
             arguments[arguments.index("backups/NEWEST")] = str(max(Path("backups").glob("*.db")))
+        own = os.environ.get("PREDIBOT_STRATEGIES")
         # A folder of plug-ins is looked into when the program starts.
-        has_plugins = "PREDIBOT_STRATEGIES" in os.environ
-        said = predibot_alone(Path.cwd(), *arguments) if has_plugins else said_here(*arguments)
+        with nullcontext() if own is None else own_plugins("strategies", Path(own)):
+            said = said_here(*arguments)
         assert (program, said.code) == ("predibot", 0), f"{step.command}: {said.out}{said.err}"
         if target is not None:
             with Path(target).open("a" if added else "w", encoding="utf-8") as file:

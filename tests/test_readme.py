@@ -1,8 +1,8 @@
 """The README: what it shows is what happens."""
 
-import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +10,8 @@ import pytest
 from predibot.errors import RecipeError
 from predibot.recipe.parse import parse_recipe
 from predibot.recipe.text import RecipeText
-from tests.acceptance.conftest import done_here
+from tests.acceptance.conftest import done_here, own_plugins
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion
-from tests.cli.alone import predibot_alone
 from tests.test_docs import PAGES, fenced
 from tests.worlds import Worlds, demo
 
@@ -23,11 +22,12 @@ def blocks(language: str, page: str = "README") -> list[str]:
     return [text for kind, text in fenced(page) if kind == language]
 
 
-def run(folder: Path, *arguments: str, **environment: str) -> str:
-    """Run predibot as a user does, in a folder of its own, and return what it says on stdout."""
-    ended = predibot_alone(folder, *arguments, **environment)
-    assert ended.code == 0, ended.err
-    return ended.out
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Be in a folder in which the program looks for strategies."""
+    monkeypatch.chdir(tmp_path)
+    with own_plugins("strategies", tmp_path):
+        yield tmp_path
 
 
 def lines(text: str) -> list[str]:
@@ -51,12 +51,12 @@ def test_the_first_block_is_what_the_demo_prints(worlds: Worlds) -> None:
     assert (len(runs), {each["bots"] for each in runs}) == (40, {5, 6})
 
 
-def test_the_strategy_of_the_readme_plays(tmp_path: Path) -> None:
+def test_the_strategy_of_the_readme_plays(folder: Path) -> None:
     (strategy,) = blocks("python")
-    (tmp_path / "contrarian.py").write_text(strategy, encoding="utf-8")
+    (folder / "contrarian.py").write_text(strategy, encoding="utf-8")
     command = re.search(r"`predibot (decide --venue sandbox --bots [^`]*)`", README)
     assert command is not None
-    said = run(tmp_path, *command.group(1).split(), PREDIBOT_STRATEGIES=str(tmp_path))
+    said = done_here(*command.group(1).split()).out
     assert "contrarian: " in said
     assert "refused" not in said
     assert "failed" not in said
@@ -87,14 +87,12 @@ def test_the_commands_for_a_model_play_it(tmp_path: Path, monkeypatch: pytest.Mo
     assert "agent" in done_here(*commands[3]).out
 
 
-def test_the_strategy_of_its_page_plays_and_has_15_lines(tmp_path: Path) -> None:
+def test_the_strategy_of_its_page_plays_and_has_15_lines(folder: Path) -> None:
     (strategy,) = blocks("python", "strategies")
     assert sum(bool(line.strip()) for line in strategy.splitlines()) <= 15
-    (tmp_path / "onlooker.py").write_text(strategy, encoding="utf-8")
-    said = run(
-        tmp_path, "decide", "--venue", "sandbox", "--bots", "onlooker", "--json", PREDIBOT_STRATEGIES=str(tmp_path)
-    )
-    assert {each["status"] for each in json.loads(said)["decisions"]} == {"recorded"}
+    (folder / "onlooker.py").write_text(strategy, encoding="utf-8")
+    said = done_here("decide", "--venue", "sandbox", "--bots", "onlooker", "--json").document
+    assert {each["status"] for each in said["decisions"]} == {"recorded"}
 
 
 class _Percent(ChatServer):
@@ -107,17 +105,17 @@ class _Percent(ChatServer):
         return completion("\n".join("20" if asked.body["model"] == "local/one" else "40" for _ in questions))
 
 
-def test_the_strategy_with_models_of_its_page_plays(tmp_path: Path) -> None:
+def test_the_strategy_with_models_of_its_page_plays(folder: Path) -> None:
     (strategy,) = blocks("py", "strategies")
-    (tmp_path / "judged.py").write_text(strategy, encoding="utf-8")
+    (folder / "judged.py").write_text(strategy, encoding="utf-8")
     with chat_server(completion()) as server:
         server.__class__ = _Percent
-        (tmp_path / "r.toml").write_text(
+        (folder / "r.toml").write_text(
             '[limits.run]\nusd = 0.5\n[[bots]]\nstrategy = "judged"\nmodel = "local/one"\njudge_model = "local/two"\n'
             f'base_url = "{server.base_url}"\nprice_usd_per_million_tokens = 1\n'
         )
         more = ("--venue", "sandbox:events=20", "--events", "2", "--json")
-        said = json.loads(run(tmp_path, "decide", "r.toml", *more, PREDIBOT_STRATEGIES=str(tmp_path)))
+        said = done_here("decide", "r.toml", *more).document
     assert {each["status"] for each in said["decisions"]} == {"recorded"}
     assert {bet["probability"] for each in said["decisions"] for bet in each["bets"]} == {0.3}
     assert {asked.body["model"] for asked in server.asked} == {"local/one", "local/two"}

@@ -2,8 +2,10 @@
 
 import csv
 import json
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Predibot
-from tests.cli.alone import PROGRAM, in_a_shell
+from tests.forked import Forked
 from tests.soaks import one_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,9 +101,10 @@ def test_hostile_names_do_nothing_to_a_screen(predibot: Predibot) -> None:
 
 
 def test_a_file_may_come_from_a_pipe(tmp_path: Path) -> None:
-    (tmp_path / "f.csv").write_text(GOOD)
-    done = in_a_shell(f"cat f.csv | {PROGRAM} score - {shlex.join(QUICK)} --json", tmp_path)
-    assert done.returncode == 0 and list(_bots(json.loads(done.stdout))) == ["ann", "bob", "market"]
+    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    with Forked("score", "-", *QUICK, "--json", folder=tmp_path, environment=os.environ, **pipes) as process:
+        out, _ = process.communicate(GOOD)
+    assert process.returncode == 0 and list(_bots(json.loads(out))) == ["ann", "bob", "market"]
 
 
 def test_an_account_has_its_figures_on_a_screen_and_in_a_document(predibot: Predibot) -> None:

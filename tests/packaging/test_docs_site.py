@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,7 @@ def pages(worlds: Worlds, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the pages, with a gallery of a small ledger, beside a configuration for them."""
     folder = worlds.copy(two_events, tmp_path_factory.mktemp("docs"))
     ledger = f"sqlite:///{folder}/ledger.db"
-    command = [sys.executable, REPOSITORY / ".ci" / "docs_pages", folder / "pages", ledger, "market_price"]
-    subprocess.run(command, check=True, capture_output=True)
+    runpy.run_path(str(REPOSITORY / ".ci" / "docs_pages"))["lay_out"](folder / "pages", ledger, "market_price")
     inherited = f"INHERIT: {REPOSITORY / 'mkdocs.yml'}\ndocs_dir: pages\nsite_dir: site\n"
     (folder / "mkdocs.yml").write_text(inherited, encoding="utf-8")
     return folder
