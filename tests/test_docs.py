@@ -138,7 +138,7 @@ def of_import(worlds: Worlds) -> None:
     """Write a recorded day of PrediBench, three sets of ForecastBench, and a ledger."""
     worlds.copy(weeks, Path())
     test_forecastbench.write_sets(*(f"2026-07-19{end}.json" for end in (".acme", "-llm", "_resolution_set")))
-    predibench_day.write_day(Path("model_results/2025-09-18"))
+    predibench_day.write_day(Path("model_results/2025-09-18"), dict.fromkeys(predibench_day.MODELS, 1))
 
 
 def of_weekly(worlds: Worlds) -> None:

@@ -6,13 +6,17 @@ import runpy
 import shutil
 import subprocess
 import sys
+import time
+from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import yaml
 
+from predibot.jobs import caller
 from predibot.ledger.store import Store
+from tests.forked import Forked
 from tests.packaging.conftest import REPOSITORY
 
 SCRIPTS = REPOSITORY / ".github" / "daily"
@@ -27,17 +31,17 @@ catch_up = "24h"
 [[bots]]
 strategy = "market_price"
 """
-NEXT_DAY = """
-import datetime
-from predibot.jobs import caller
 
-class Tomorrow(datetime.datetime):
-    @classmethod
-    def now(cls, zone=None):
-        return datetime.datetime.now(zone) + datetime.timedelta(days=1)
 
-caller.datetime = Tomorrow
-"""
+def tomorrow() -> None:
+    """Have the program take this day for the next one."""
+
+    class Tomorrow(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(time.time() + 86_400.0, tz)
+
+    caller.datetime = Tomorrow  # type: ignore[misc]
 
 
 def test_it_runs_alone_never_for_a_pull_request_and_each_job_may_do_the_least() -> None:
@@ -62,39 +66,36 @@ def test_it_runs_alone_never_for_a_pull_request_and_each_job_may_do_the_least() 
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
-def test_two_days_in_fresh_clones_share_a_ledger(tmp_path: Path) -> None:
-    remote = tmp_path / "remote.git"
+def test_two_days_in_fresh_clones_share_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote, called = tmp_path / "remote.git", tmp_path / "called"
     subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
-    (tmp_path / "clock").mkdir()
-    (tmp_path / "clock/sitecustomize.py").write_text(NEXT_DAY)
     programs = tmp_path / "programs"
     programs.mkdir()
-    for name, words in (("python", ""), ("predibot", " -m predibot")):
-        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n')
+    for name in ("python", "predibot"):
+        (programs / name).write_text(f'#!/bin/sh\necho {name} "$@" >>{called}\n')
         (programs / name).chmod(0o755)
-
-    def run(step: str, clone: Path, *more: Path) -> "subprocess.CompletedProcess[str]":
-        around = {
-            "PATH": f"{programs}:{os.environ['PATH']}",
-            "HOME": str(tmp_path),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "LEDGER_REMOTE": str(remote),
-            "PYTHONPATH": os.pathsep.join(map(str, (*more, REPOSITORY))),
-        }
-        command = ["bash", "-c", f".github/daily/{step}"]
-        return subprocess.run(command, cwd=clone, env=around, capture_output=True, text=True, check=False, timeout=240)
-
-    def clone(name: str, recipe: str) -> Path:
-        shutil.copytree(SCRIPTS, tmp_path / name / ".github/daily")
-        (tmp_path / name / "runs").mkdir()
-        (tmp_path / name / "runs/daily.toml").write_text(recipe)
-        return tmp_path / name
-
-    for number, clock in enumerate(((), (tmp_path / "clock",)), start=1):
-        day = clone(f"day{number}", RECIPE)
+    path = f"{programs}:{os.environ['PATH']}"
+    around = {"PATH": path, "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", "LEDGER_REMOTE": str(remote)}
+    starts = (("run-now", "daily"), None), (("run", "daily", "--once"), tomorrow)
+    for number, (words, first) in enumerate(starts, start=1):
+        day = tmp_path / f"day{number}"
+        shutil.copytree(SCRIPTS, day / ".github/daily")
+        (day / "runs").mkdir()
+        (day / "runs/daily.toml").write_text(RECIPE)
         for step in ("fetch-ledger", "play daily", "store-ledger"):
-            done = run(step, day, *clock)
+            command = ["bash", "-c", f".github/daily/{step}"]
+            done = subprocess.run(command, cwd=day, env=around, capture_output=True, text=True, timeout=60)
             assert done.returncode == 0, done.stderr
+            if step == "play daily":
+                program = ["predibot", "schedule", *words]
+                lines = [line.split() for line in called.read_text().splitlines()]
+                assert lines == [["python", ".github/daily/check_limits.py", "daily"], program]
+                called.unlink()
+                monkeypatch.chdir(day)
+                monkeypatch.setattr(sys, "argv", lines[0][1:])
+                runpy.run_path(lines[0][1])
+                with Forked(*program[1:], folder=day, environment=os.environ, first=first) as process:
+                    assert process.wait(240) == 0
         with Store.open_to_read(f"sqlite:///{day}/runs/out/predibot.db") as store, store.read() as connection:
             slots = connection.exec_driver_sql("SELECT count(DISTINCT slot_at) FROM runs").scalar()
         assert slots == number
