@@ -57,9 +57,9 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) -> Whole:
+def whole(tmp_path_factory: pytest.TempPathFactory, few_texts: Path, model: Reader) -> Whole:
     folder = tmp_path_factory.mktemp("whole")
-    (folder / "texts.toml").write_text(RECIPE.format(folder=texts, url=model.base_url, seed=7))
+    (folder / "texts.toml").write_text(RECIPE.format(folder=few_texts, url=model.base_url, seed=7))
     model.asked.clear()
     ledger = f"sqlite:///{folder}/whole.db"
     with chdir(folder):
@@ -69,9 +69,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory, texts: Path, model: Reader) 
 
 
 @pytest.fixture(autouse=True)
-def _recipe(here: None, texts: Path, reader: Reader) -> None:
+def _recipe(here: None, few_texts: Path, reader: Reader) -> None:
     """Have a recipe of text tasks in the folder of the test."""
-    Path("texts.toml").write_text(RECIPE.format(folder=texts, url=reader.base_url, seed=7))
+    Path("texts.toml").write_text(RECIPE.format(folder=few_texts, url=reader.base_url, seed=7))
 
 
 LEDGER = "sqlite:///ledger.db"
@@ -97,7 +97,7 @@ def test_labels_are_what_the_model_said_and_what_is_none_is_refused(whole: Whole
     # What was shown and what was said of it belong together.
     assert not [prompt for prompt in whole.prompts if '"truth"' in prompt]
     topics = [name for name in labels if name.startswith("G2/")]
-    assert len(topics) > 20
+    assert len(topics) >= 20
     for name in topics:
         item = json.loads(items[name]["payload"])
         shown = f"question: {item['question']}\n\ncomment: {item['texts'][0]}\n"
@@ -255,18 +255,18 @@ def test_a_dry_run_counts_and_asks_nobody(whole: Whole, reader: Reader) -> None:
     assert document["worst_case"]["usd"] == 0.0
 
 
-def test_another_data_set_is_another_run_and_the_same_is_the_same(texts: Path, tmp_path: Path) -> None:
+def test_another_data_set_is_another_run_and_the_same_is_the_same(few_texts: Path, tmp_path: Path) -> None:
     first = done_here(*asked(LEDGER, "--bots", "majority")).document["run"]["key"]
     moved = tmp_path / "moved"
     moved.mkdir()
     for name in ("comments.jsonl", "windows.jsonl"):
-        lines = (texts / name).read_text().splitlines(keepends=True)
+        lines = (few_texts / name).read_text().splitlines(keepends=True)
         (moved / name).write_text("".join(lines[:-1] if name == "windows.jsonl" else lines))
     more = ("--bots", "majority", "--venue", f"comments:{moved}")
     other = done_here(*asked(LEDGER, *more)).document["run"]["key"]
     assert first.partition("@")[0] == other.partition("@")[0] == "texts"
     assert first != other
-    shared = said_here(*asked(LEDGER, "--bots", "majority", "--venue", f"comments:{texts},{moved}"))
+    shared = said_here(*asked(LEDGER, "--bots", "majority", "--venue", f"comments:{few_texts},{moved}"))
     assert "is there more than once; collect the data set again, or name folders" in shared.out
     own = said_here("collect", "comments", "sandbox:polymarket", str(moved), "--into", f"{moved}/../moved")
     assert own.code == 1 and "--into names the platform's own folder" in own.err
