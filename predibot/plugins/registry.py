@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -120,8 +121,11 @@ def _packages(kind: Kind) -> tuple[str, ...]:
 
 
 def _dotted_name(kind: Kind, name: str) -> str:
-    first, *others = (f"{package}.{name}" for package in _packages(kind))
-    return next((each for each in others if each in sys.modules or importlib.util.find_spec(each) is not None), first)
+    """Return the module of a plug-in: the imported one, for which nothing is searched; else where it lies."""
+    modules = [f"{package}.{name}" for package in _packages(kind)]
+    imported = (each for each in modules if each in sys.modules)
+    found = (each for each in modules[1:] if importlib.util.find_spec(each) is not None)
+    return next(chain(imported, found), modules[0])
 
 
 def find(kind: Kind, name: str) -> Plugin:
