@@ -63,6 +63,7 @@ _LOADED = (
     "predibot.venues.sandbox.past",
 )
 """What most commands load; no plug-in, which are looked for in folders that the environment names."""
+_PLUGINS = ("predibot.strategies", "predibot.tools", "predibot.studies")
 _LOADED_FOR_DASK = ("distributed", "predibot.jobs.workers.dask_pool")
 """By a second one that forks, as it is memory that others do not have."""
 # Elsewhere than on Linux libraries do not survive a fork, and a process loads everything anew.
@@ -205,18 +206,20 @@ def serve(number: int, *more: str) -> None:
 def _warm_up() -> None:
     """Decide once: statements that are compiled then, and what is made at its first use, nobody forked makes anew."""
     share_compiled_sql()
-    nobody = StringIO()
+    nobody, environment = StringIO(), dict(os.environ)
+    # Whatever the test that happens to be first has set.
+    for name in [name for name in environment if name.startswith("PREDIBOT_")]:
+        del os.environ[name]
     with tempfile.TemporaryDirectory() as folder, chdir(folder), redirect_stdout(nobody), redirect_stderr(nobody):
-        environment = dict(os.environ)
         code = import_module("predibot.cli").main(["decide", "sandbox", "--events", "1"])
-        os.environ.clear()
-        os.environ.update(environment)
     assert code == 0, nobody.getvalue()
+    os.environ.clear()
+    os.environ.update(environment)
     # Plug-ins are looked for in folders that the environment of each program names.
-    for package in ("strategies", "studies"):
-        for name in [name for name in sys.modules if f"{name}.".startswith(f"predibot.{package}.")]:
-            del sys.modules[name]
-        delattr(sys.modules["predibot"], package)
+    for name in [name for name in sys.modules if name.startswith(_PLUGINS)]:
+        package, _, own = sys.modules.pop(name).__name__.rpartition(".")
+        if package == "predibot":
+            delattr(sys.modules[package], own)
 
 
 def _fork() -> int:

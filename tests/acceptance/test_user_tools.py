@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import pytest
 from tests.acceptance.conftest import Said as Printed
 from tests.acceptance.conftest import forecasts_on, own_plugins, said_here
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, serving, tool_call
-from tests.cli.alone import PROGRAM, in_a_shell
+from tests.cli.alone import predibot_alone
 from tests.jobs.tiny import write_archive
 
 ROOT = Path(__file__).parents[2]
@@ -68,9 +67,11 @@ class User:
     def run(self, *arguments: str) -> Printed:
         return said_here(*arguments)
 
-    def decide(self, server: ChatServer, more: str, *arguments: str, before: str = "") -> Any:
+    def decide(self, server: ChatServer, more: str, *arguments: str, before: str = "", alone: bool = False) -> Any:
+        """Return what is said of a decision of an agent, alone if it is made in a process of its own."""
         (self.folder / "r.toml").write_text(f"{before}\n{agent(server, more)}", encoding="utf-8")
-        done = self.run("decide", "r.toml", *(arguments or WORLD), "--json")
+        asked = ("decide", "r.toml", *(arguments or WORLD), "--json")
+        done = predibot_alone(self.folder, *asked) if alone else self.run(*asked)
         return json.loads(done.out) if done.out else done.err
 
 
@@ -168,7 +169,8 @@ def test_a_tool_works_in_processes_of_their_own_and_its_errors_are_told(user: Us
     user.write("broken", f"from datetime import datetime\ndef broken(word: str, as_of: datetime) -> str:\n    {words}")
     calls = (("broken", {"word": "x"}), ("broken", {"word": 3}), ("base_rate", {"years": 1}))
     with calling(*calls) as server:
-        said = user.decide(server, 'tools = ["base_rate", "broken"]', *WORLD, "--executor", "processes:2")
+        asked = (*WORLD, "--executor", "processes:2")
+        said = user.decide(server, 'tools = ["base_rate", "broken"]', *asked, alone=True)
         assert [each["status"] for each in said["decisions"]] == ["recorded"]
         assert re.match(r"error: <<untrusted \d+>> broken failed: TypeError: can only concatenate", told(server, 0))
         assert "broken was not called: word: Input should be a valid string" in told(server, 1)
@@ -194,10 +196,8 @@ def test_a_tool_that_hangs_is_abandoned_and_the_program_ends_without_it(user: Us
     # Five of them are kept for storing it; in the others a busy machine has to come as far as the call.
     (user.folder / "predibot.toml").write_text("decision_deadline_seconds = 12\n")
     with calling(("stuck", {})) as server:
-        (user.folder / "r.toml").write_text(agent(server, 'tools = ["stuck"]'), encoding="utf-8")
-        ended = in_a_shell(f"{PROGRAM} decide r.toml {shlex.join(WORLD)} --json", user.folder)
-    document = json.loads(ended.stdout)
-    assert document["exit_code"] == ended.returncode in (0, 4)
+        document = user.decide(server, 'tools = ["stuck"]', alone=True)
+    assert document["exit_code"] in (0, 4), document
     (event,) = {each["event_id"] for each in document["decisions"]}
     trace = user.run("trace", f"{document['run']['key']}/agent/{event}", "--json").out
     assert re.search(r"stuck gave no answer in [\d.]+ s and was abandoned", trace)
