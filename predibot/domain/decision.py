@@ -83,7 +83,7 @@ class Forecast:
 
     market_id: str
     probability: float
-    """Of YES, in [0, 1]."""
+    """The probability of YES, in [0, 1]."""
     confidence: float | None = None
     """From 0 to 10; None where it is not stated."""
     rationale: str = ""

@@ -102,7 +102,7 @@ class SettledForecast:
     market_id: str
     price_yes: float
     probability: float
-    """Of YES, in [0, 1]."""
+    """The probability of YES, in [0, 1]."""
     outcome: float
     """1 for YES, 0 for NO."""
     decided_at: datetime

@@ -18,7 +18,7 @@ DDGS_BACKENDS: Mapping[str, tuple[str, ...]] = {
     "text": ("duckduckgo", "brave", "yahoo", "mojeek", "startpage", "wikipedia", "grokipedia"),
     "news": ("duckduckgo", "yahoo", "bing"),
 }
-"""Of ddgs 9.16."""
+"""The engines of ddgs 9.16."""
 KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
 """Environment variables with API keys."""
 SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KEY_ID)|AWS_BEARER_TOKEN_BEDROCK")

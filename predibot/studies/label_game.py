@@ -25,7 +25,7 @@ from predibot.games.game import AnswerForm, Game
 
 Learnt = TypeVar("Learnt")
 MAX_MONEY = 1e18
-"""Of any currency: there is less, and sums of such amounts stay numbers."""
+"""The largest amount taken, in any currency: there is less, and sums of such amounts stay numbers."""
 Rows = Callable[[str], Iterable[Any]]
 """Reads a file of a data set from its beginning, by its name."""
 

@@ -105,12 +105,12 @@ PASSAGE_CHARACTERS = 300
 """The most of each page."""
 SHORT_PASSAGE_CHARACTERS = 100
 MAX_PASSAGES = 20
-"""Of older pages only title, date and address stay."""
+"""The newest pages keep their passages; of older ones only title, date and address stay."""
 MAX_TITLE_CHARACTERS = 80
 MAX_URL_CHARACTERS = 240
-"""Of a page that was read; longer addresses are cut."""
+"""Longer addresses of pages that were read are cut."""
 MAX_LISTED_CHARACTERS = 12_000
-"""Of the addresses that one search found."""
+"""Room for the addresses that one search found."""
 MAX_FOUND = 300
 """Addresses of searches that are listed again, the latest ones."""
 _RESULT = re.compile(r"^\d+\. (.*)\n   url: (.*)(?:\n   published: (.*))?", re.MULTILINE)

@@ -127,7 +127,7 @@ class BotHistory:
     accounts: tuple[AccountHistory, ...]
     cohorts: tuple[CohortsHistory, ...]
     evaluation: Evaluation
-    """Of this bot alone, or of all bots of the snapshot."""
+    """The scores of this bot alone, or of all bots of the snapshot."""
     best: tuple[WorstDecision, ...]
     worst: tuple[WorstDecision, ...]
     markets: tuple[MarketHistory, ...]

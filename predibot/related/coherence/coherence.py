@@ -127,7 +127,7 @@ class Coherence:
     groups: int = 0
     """Groups with two or more probabilities in a decision."""
     exhaustive: int = 0
-    """Of these, the groups in which exactly one market pays YES."""
+    """How many of these groups have exactly one market that pays YES."""
     unsure_groups: int = 0
     """Sets of markets that differ only by a date or number whose direction is unclear."""
     unsure_markets: int = 0

@@ -18,7 +18,7 @@ from predibot.sandbox.world.draws import Draws
 Floats = NDArray[np.float64]
 
 DECIMALS = 4
-"""Of raw prices and dividends in USD."""
+"""Decimals of raw prices and dividends in USD."""
 _MARKET_DRIFT, _MARKET_DEVIATION = 0.0003, 0.009
 _SECTOR_DEVIATION, _OWN_DEVIATION = 0.005, 0.009
 """Log returns a trading day; news come on top."""

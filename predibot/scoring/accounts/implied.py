@@ -10,7 +10,7 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.dependence import dependence
 
 MOST_IN_ONE_EVENT = 0.25
-"""Of an account's value: above it few outcomes decide, and intervals hold the expected growth less often."""
+"""Share of an account's value; above it few outcomes decide, and intervals hold the expected growth less often."""
 MOST_DEPENDENCE = 3.0
 """A larger D means that one swing decides."""
 _ROUNDING = 1e-12

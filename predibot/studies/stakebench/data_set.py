@@ -154,7 +154,7 @@ class LabelledComment:
     truncated: bool
     """Whether its thread may have more comments than were served."""
     volume: float
-    """Of the market, in the venue's currency."""
+    """What was traded on the market, in the venue's currency."""
     closed: str
     """The end of trading."""
     price_yes: float | None = None

@@ -33,7 +33,7 @@ _PANELS = 10
 """Markets with most volume whose forecasts are listed; each other one has a row."""
 _OTHERS = 150
 _CHARTS = 5
-"""Of these, those with most volume have a chart."""
+"""So many of these have a chart, those with most volume."""
 _LAST = 40
 """Most forecasts that are listed as the last ones of bots, of all markets together; a page is no export."""
 _FORECASTS = 30

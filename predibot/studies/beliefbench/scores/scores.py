@@ -33,7 +33,7 @@ class Values(NamedTuple):
     mae: float
     """Mean of that distance."""
     spearman: float
-    """Of the labels with S."""
+    """Rank correlation of the labels with S."""
     accuracy: float
     f1: float
     """Mean F1 over the given and the true labels; an unreadable answer finds none."""
