@@ -26,7 +26,7 @@ from tests.worlds import Worlds, three_games
 EVIL = (
     "=1+1<script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}\u202e\x1b[31m'\"&%0d\r\nSet-Cookie: a=b\x00/../"
 )
-LONG = EVIL + "A" * 25_000
+LONG = EVIL + "A" * 5_000
 NAMES = {
     "bots": ("name", "model"),
     "accounts": ("bot", "recipe"),
@@ -116,7 +116,7 @@ def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tupl
             hidden = re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", shown)
             if hidden is not None:
                 broken.append(f"{path}: {shown[max(0, hidden.start() - 150) : hidden.start() + 20]!r}")
-            assert len(answer.content) < 1_500_000, path
+            assert len(answer.content) < 150_000, path
             shows |= {kind} if "&lt;script&gt;alert(1)" in shown and "{{7*7}}" in shown else set()
             ahead += page.found
         elif sort == "text/csv":
