@@ -11,10 +11,13 @@ from tests.cli.conftest import WORLD
 from tests.venues.payloads import event_payload
 
 
-def test_the_document_is_one_line_and_ends_with_the_exit_code(predibot: Predibot) -> None:
-    said = predibot("decide", "--venue", WORLD, "--json")
+def test_the_document_is_one_line_with_the_two_baselines_of_daily_and_ends_with_the_exit_code(
+    predibot: Predibot,
+) -> None:
+    said = predibot("decide", "--venue", WORLD, "--events", "1", "--json")
     keys = ["run", "selected", "passed_over", "decisions", "totals", "receipt", "notes", "exit_code"]
     assert (list(said.document), said.out.count("\n")) == (keys, 1)
+    assert [decision["bot"] for decision in said.document["decisions"]] == ["market_price", "random_bet"]
 
 
 def test_recipe_and_ledger_are_told_on_stderr(predibot: Predibot) -> None:
@@ -23,27 +26,16 @@ def test_recipe_and_ledger_are_told_on_stderr(predibot: Predibot) -> None:
     assert "bets recorded on 1 event" in said.out
 
 
-def test_the_daily_recipe_has_the_two_baselines(predibot: Predibot) -> None:
-    decisions = predibot("decide", "--venue", WORLD, "--events", "1", "--json").document["decisions"]
-    assert [decision["bot"] for decision in decisions] == ["market_price", "random_bet"]
-
-
-def test_deciding_again_skips_what_is_decided(decided: Predibot) -> None:
-    totals = decided("decide", "--venue", WORLD, "--events", "3", "--json").document["totals"]
+def test_a_decided_slot_is_skipped_other_settings_are_named_and_a_new_run_stands_beside_it(decided: Predibot) -> None:
+    asked = ("decide", "--venue", WORLD, "--json", "--events")
+    totals = decided(*asked, "3").document["totals"]
     assert (totals["recorded"], totals["skipped"]) == (0, 6)
-
-
-def test_other_settings_in_the_same_slot_are_named(decided: Predibot) -> None:
-    said = decided("decide", "--venue", WORLD, "--events", "4", "--json")
+    said = decided(*asked, "4")
     error = said.document["error"]
     assert (said.code, error["kind"]) == (1, "RunConflict")
     assert "selection.events is 4, was 3" in error["message"]
     assert "--new-run" in error["message"]
-
-
-def test_a_new_run_stands_beside_the_first(decided: Predibot) -> None:
-    said = decided("decide", "--venue", WORLD, "--events", "4", "--new-run", "--json")
-    assert said.document["run"]["key"].endswith("+2")
+    assert decided(*asked, "4", "--new-run").document["run"]["key"].endswith("+2")
 
 
 def test_a_dry_run_opens_no_ledger_and_stores_nothing(predibot: Predibot, tmp_path: Path) -> None:

@@ -34,10 +34,15 @@ def _worst(program: Predibot, folder: Path, *, strategy: str = "tool_agent", lim
     return program("decide", "agent.toml", "--dry-run", "--json").document["worst_case"]
 
 
-def test_a_limit_of_each_decision_bounds_a_bot(predibot: Predibot, tmp_path: Path) -> None:
+def test_a_limit_of_each_decision_bounds_a_bot_and_one_without_room_to_think_is_said(
+    predibot: Predibot, tmp_path: Path
+) -> None:
     worst = _worst(predibot, tmp_path, limits="[limits.decision]\nusd = 0.1", price=PRICE)
     assert [bot["usd"] for bot in worst["bots"]] == [0.0, pytest.approx(0.3)]
     assert worst["usd"] == pytest.approx(0.3)
+    assert worst["bots"][1]["advice"].endswith("usd = 0.37 in [limits.decision] would do")
+    assert "agent: one call of nobody/nothing" in predibot("decide", "agent.toml", "--dry-run").out
+    assert [path.name for path in tmp_path.iterdir()] == ["agent.toml"], "nobody is asked and nothing is stored"
 
 
 def test_a_limit_of_the_run_bounds_all_bots(predibot: Predibot, tmp_path: Path) -> None:
@@ -49,12 +54,6 @@ def test_a_limit_of_the_run_bounds_all_bots(predibot: Predibot, tmp_path: Path) 
 def test_a_limit_of_tokens_and_a_price_bound_a_decision(predibot: Predibot, tmp_path: Path) -> None:
     worst = _worst(predibot, tmp_path, limits="[limits.decision]\ntokens = 10000", price=PRICE)
     assert worst["usd"] == pytest.approx(3 * 0.02)
-
-
-def test_a_limit_without_room_to_think_is_said(predibot: Predibot, tmp_path: Path) -> None:
-    worst = _worst(predibot, tmp_path, limits="[limits.decision]\nusd = 0.1", price=PRICE)
-    assert worst["bots"][1]["advice"].endswith("usd = 0.37 in [limits.decision] would do")
-    assert "agent: one call of nobody/nothing" in predibot("decide", "agent.toml", "--dry-run").out
 
 
 def test_without_limits_it_is_the_calls_that_may_be_made(predibot: Predibot, tmp_path: Path) -> None:
@@ -77,11 +76,6 @@ def test_a_bot_that_could_not_keep_its_limit_is_refused(predibot: Predibot, tmp_
     said = predibot("decide", "agent.toml", "--dry-run")
     assert said.code == 1
     assert "set price_usd_per_million_tokens" in said.err
-
-
-def test_nobody_is_asked_and_nothing_is_stored(predibot: Predibot, tmp_path: Path) -> None:
-    _worst(predibot, tmp_path, price=PRICE)
-    assert [path.name for path in tmp_path.iterdir()] == ["agent.toml"]
 
 
 @pytest.mark.parametrize("name", ["daily", "agents", "local"])

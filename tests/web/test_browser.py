@@ -7,25 +7,19 @@ Screenshots lie in the folder of the test.
 import os
 import re
 import shutil
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
-import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from predibot.ledger.store import Store
-from predibot.web.app import create_app
 from tests.acceptance.conftest import said_here
 from tests.conftest import NO_BROWSER
-from tests.jobs.program import wait_until
-from tests.web.conftest import NOW
+from tests.web.wide import RULES_OF_AXE, served
 
 PAGES = (
     *("/", "/calibration", "/decisions", "/events", "/runs", "/accounts", "/cohorts", "/status", "/tables/pairs"),
@@ -50,7 +44,6 @@ LISTED = (
     ("/cohort?week=2026-01-11", "/account?"),
 )
 """A page, and how the address of another begins that it leads to."""
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync")
 
 
@@ -73,23 +66,6 @@ def address(played: str) -> Iterator[str]:
     """Serve the ledger, and return where."""
     with served(played) as address:
         yield address
-
-
-@contextmanager
-def served(ledger: str) -> Iterator[str]:
-    """Serve a ledger, and yield where."""
-    with Store.open_to_read(ledger) as store:
-        server = uvicorn.Server(
-            uvicorn.Config(
-                create_app(store, lambda: NOW), port=0, log_level="warning", access_log=False, lifespan="off"
-            )
-        )
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        wait_until(lambda: server.started)
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
 
 
 # What is too wide is so in any colours, and what lacks contrast at any width; `make soak` looks at all four.
@@ -131,7 +107,7 @@ def _walk(
             assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), (
                 path
             )
-            broken = Axe().run(page, options=RULES)
+            broken = Axe().run(page, options=RULES_OF_AXE)
             assert broken.violations_count == 0, f"{path}: {broken.generate_report()}"
     assert said == []
 
@@ -251,7 +227,7 @@ def test_the_pages_as_files_can_be_read_by_everybody(
         page = context.new_page()
         page.goto(f"{own}/search.html")
         page.fill("#words", "the")
-        found = Axe().run(page, options=RULES)
+        found = Axe().run(page, options=RULES_OF_AXE)
         assert found.violations_count == 0, found.generate_report()
 
 

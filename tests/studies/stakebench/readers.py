@@ -2,9 +2,8 @@
 
 import hashlib
 import re
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.studies.stakebench.crowd import crowd
 from predibot.studies.stakebench.crowd_host import CrowdHost
-from tests.agents.chat_server import Asked, ChatServer, Said, completion
+from tests.agents.chat_server import Asked, ChatServer, Said, completion, serving
 from tests.studies.stakebench.collecting.test_collect import collected
 
 RECIPE = """
@@ -99,17 +98,16 @@ def rows(address: str, table: str) -> list[dict[str, Any]]:
         return [dict(row) for row in export_rows(connection, table)]
 
 
-@contextmanager
-def reading(of: type[Reader] = Reader) -> Iterator[Reader]:
+def reading(of: type[Reader] = Reader) -> AbstractContextManager[Reader]:
     """Serve a reader until the block ends."""
-    with of([completion()]) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join(timeout=5.0)
+    return serving(of([completion()]))
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Reader]:
+    """Return a model that reads, at one address for all runs of a file, so that they are equal ones."""
+    with reading() as server:
+        yield server
 
 
 WORDINGS = ("**{}**", "Answer: {}", "They are.\n\nFinal answer: {}.", '{{"label": "{}"}}', "```\n{}\n```", "- {}!")

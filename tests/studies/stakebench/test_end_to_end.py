@@ -6,7 +6,6 @@ import re
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import chdir, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,19 +30,13 @@ from tests.studies.stakebench.readers import (
     Wording,
     answer_to,
     here,
+    model,
     reader,
     reading,
     rows,
 )
 
-__all__ = ["here", "reader"]
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[Reader]:
-    """Return a model that reads, at one address for all runs, so that they are equal ones."""
-    with reading() as server:
-        yield server
+__all__ = ["here", "model", "reader"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,18 @@
 """A prompt of the user's own for texts: the example of the docs, as it stands there, and the paper's kind by task."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import said_here
-from tests.studies.stakebench.readers import Reader, here, reader, reading
+from tests.studies.stakebench.readers import Reader, here, model, reader
 
-__all__ = ["here", "reader"]
+__all__ = ["here", "model", "reader"]
 
 pytestmark = pytest.mark.usefixtures("here")
 
 DOCS = Path(__file__).parents[3] / "docs" / "stakebench.md"
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[Reader]:
-    with reading() as server:
-        yield server
 
 
 def decide(recipe: str, texts: Path, reader: Reader) -> list[str]:
