@@ -17,7 +17,7 @@ from tests.soaks import few
 # A call that nobody waits for any more may leave its connection to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-WORLD = "sandbox:events=20"
+WORLD = "sandbox:events=8"
 PAGED_WORLD = "sandbox:events=30"
 """Two pages of twenty: what is wrong with cursors shows from the second on."""
 PLAYED = ("--venue", PAGED_WORLD, "--events", "5", "--bots", "random_bet")

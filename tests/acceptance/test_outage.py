@@ -16,7 +16,7 @@ from tests.venues.payloads import event_payload, market_payload
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 PAGE = Path(__file__).parents[2] / "docs/exit-codes.md"
-WORLD = ("--venue", "sandbox:events=20", "--events", "2")
+WORLD = ("--venue", "sandbox:events=6", "--events", "2")
 
 
 class Provider(ChatServer):
@@ -155,7 +155,7 @@ def test_an_abstention_for_want_of_budget_is_told_and_can_be_retried_with_more(
 def test_other_rules_than_limits_are_a_conflict_also_with_retry(predibot: Predibot, provider: Provider) -> None:
     name = recipe(provider)
     predibot("decide", name, *WORLD)
-    said = predibot("decide", name, "--venue", "sandbox:events=20", "--events", "3", "--retry", "failed", "--json")
+    said = predibot("decide", name, "--venue", "sandbox:events=6", "--events", "3", "--retry", "failed", "--json")
     assert (said.code, said.document["error"]["kind"]) == (1, "RunConflict")
 
 

@@ -12,7 +12,7 @@ from tests.cli.alone import predibot_alone
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-WORLD = ("--venue", "sandbox:events=20", "--events", "2")
+WORLD = ("--venue", "sandbox:events=6", "--events", "2")
 BASELINE = '[[bots]]\nstrategy = "market_price"\n'
 
 

@@ -75,7 +75,7 @@ def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_un
     with serving(_Broken()) as server:
         server.without_tools = " " in strategy
         Path("r.toml").write_text(bots_of(server, strategy))
-        asked = ("decide", "r.toml", "--venue", "sandbox:events=20", "--events", "1", "--json")
+        asked = ("decide", "r.toml", "--venue", "sandbox:events=5", "--events", "1", "--json")
         first = predibot(*asked)
         found = {row["bot"]: (row["status"], row["reason_kind"]) for row in first.document["decisions"]}
         assert (first.code, found) == (4, dict.fromkeys(WAYS, ("failed", "answer")))
@@ -95,7 +95,7 @@ def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_un
 def test_a_cohort_holds_by_the_system_in_its_place(predibot: Predibot) -> None:
     with serving(_Broken()) as server:
         Path("r.toml").write_text('game = "weekly_cohort"\nevery = "7d"\n' + bots_of(server, "one_shot"))
-        asked = ("decide", "r.toml", "--venue", "sandbox:events=20", "--start-cohort")
+        asked = ("decide", "r.toml", "--venue", "sandbox:events=5", "--start-cohort")
         said, again = predibot(*asked, "--json"), predibot(*asked)
     decisions = said.document["decisions"]
     found = {row["bot"]: (row["status"], row["reason_kind"]) for row in decisions}

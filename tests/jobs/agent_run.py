@@ -13,7 +13,7 @@ __all__ = ["predibot"]
 
 BASELINE = """
 game = "dollar_per_event"
-venue = "sandbox:events=20"
+venue = "sandbox:events=8"
 every = "1d"
 [limits.run]
 usd = 5.0

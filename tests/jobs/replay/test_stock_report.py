@@ -34,9 +34,9 @@ strategy = "index_fund"
 """
 BOTS = ("equal_weights", "random_weights", "buy_and_hold")
 LEDGER = ("--ledger", "sqlite:///walk.db")
-DAYS = 28
-T_BY_BLOCKS = 2.306
-"""Student's t at .975 with 8 degrees of freedom: 27 returns are 9 mean blocks of 27 ** (1 / 3)."""
+DAYS = 13
+T_BY_BLOCKS = 2.715
+"""Student's t at .975 with 4.24 degrees of freedom: 12 returns are 5.24 mean blocks of 12 ** (1 / 3)."""
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -49,7 +49,7 @@ def weeks_of_stocks() -> None:
     here = Path.cwd()
     (here / "walk.toml").write_text(RECIPE)
     tickers = ("AAPL", "KO", "XOM", "SPY")
-    write_stock_folder(here / "stocks", seed=7, days=DAYS, tickers=tickers, start=date(2025, 4, 1))
+    write_stock_folder(here / "stocks", seed=7, days=DAYS, tickers=tickers, start=date(2025, 4, 16))
     kinds = {each["action"] for each in rows(here / "stocks/actions.csv")}
     assert kinds == {"split", "dividend"}
     assert said_here("replay", "walk.toml", *LEDGER).code == 0
