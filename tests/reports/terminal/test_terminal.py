@@ -36,10 +36,10 @@ def shown(console: Console) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
 
 
-def printed(show: Callable[..., None], *what: object, width: int = 80) -> str:
+def printed(show: Callable[..., None], *what: object, width: int = 80, **how: object) -> str:
     """Return what is seen of something on a screen of some width."""
     console = screen(width)
-    show(console, *what)
+    show(console, *what, **how)
     return shown(console)
 
 
@@ -56,13 +56,12 @@ def test_no_line_is_wider_than_the_screen(width: int) -> None:
 
 
 def test_what_a_model_may_have_known_is_shown_where_some_decision_is_not_clean() -> None:
-    plain, console = screen(120), screen(120)
-    view = evaluation("market_price", "an_agent")
-    print_evaluation(plain, view, ScreenOptions(table="decisions"))
+    view, table = evaluation("market_price", "an_agent"), ScreenOptions(table="decisions")
     agent = replace(view.cards[1], clean=2, ahead=5_555, contaminated=7_777, unknown=3_333)
-    print_evaluation(console, replace(view, cards=(view.cards[0], agent)), ScreenOptions(table="decisions"))
-    assert {"7,777", "5,555", "3,333"} <= set(shown(console).split())
-    assert not {"clean", "ahead", "contaminated", "unknown"} & set(shown(plain).split())
+    told = printed(print_evaluation, replace(view, cards=(view.cards[0], agent)), table, width=120)
+    assert {"7,777", "5,555", "3,333"} <= set(told.split())
+    plain = printed(print_evaluation, view, table, width=120)
+    assert not {"clean", "ahead", "contaminated", "unknown"} & set(plain.split())
 
 
 def test_numbers_of_a_column_end_in_the_same_place() -> None:
@@ -75,10 +74,6 @@ def test_numbers_of_a_column_end_in_the_same_place() -> None:
         "x      –  1",
         "y    123  –",
     ]
-
-
-def test_an_evaluation_of_nothing_says_so() -> None:
-    assert "no decisions recorded" in printed(print_evaluation, evaluation())
 
 
 def test_a_pipe_gets_plain_text_of_100_columns_with_notes_in_one_piece() -> None:
@@ -111,12 +106,10 @@ def test_ten_events_passed_over_are_shown_and_the_rest_counted_by_rule() -> None
         for number in range(25)
     )
     view = SelectionView(AS_OF, "archive", (), events)
-    brief, whole = screen(100), screen(100)
-    print_selection(brief, view)
-    print_selection(whole, view, most=None)
-    assert "title 9 " in shown(brief) and "title 10" not in shown(brief)
-    assert "all 25 by rule: exclude 16, ends_within_days 9; --all lists them" in shown(brief)
-    assert "title 24" in shown(whole) and "--all" not in shown(whole)
+    brief, whole = (printed(print_selection, view, width=100, **more) for more in ({}, {"most": None}))
+    assert "title 9 " in brief and "title 10" not in brief
+    assert "all 25 by rule: exclude 16, ends_within_days 9; --all lists them" in brief
+    assert "title 24" in whole and "--all" not in whole
 
 
 def test_texts_of_a_data_set_are_counted_by_task_and_listed_if_asked() -> None:
@@ -125,13 +118,11 @@ def test_texts_of_a_data_set_are_counted_by_task_and_listed_if_asked() -> None:
         for number in range(3_000)
     )
     view = SelectionView(AS_OF, "comments:all", (*texts, ChosenView("O2/polymarket/crypto", "O2", 0, None)), ())
-    brief, whole = screen(100), screen(100)
-    print_selection(brief, view)
-    print_selection(whole, view, most=None)
-    assert "Selected: 3,000 texts" in shown(brief)
-    assert re.search(r"^G2 +1,500", shown(brief), re.MULTILINE)
-    assert len(shown(brief).splitlines()) < 12
-    assert "text 2999" in shown(whole)
+    brief, whole = (printed(print_selection, view, width=100, **more) for more in ({}, {"most": None}))
+    assert "Selected: 3,000 texts" in brief
+    assert re.search(r"^G2 +1,500", brief, re.MULTILINE)
+    assert len(brief.splitlines()) < 12
+    assert "text 2999" in whole
 
 
 def test_pairs_are_counted_as_texts_too() -> None:
@@ -200,32 +191,32 @@ def test_what_may_be_tried_again_is_said_with_when_and_how() -> None:
 
 
 def test_who_failed_by_unreadable_answers_is_told_how_to_try_again() -> None:
-    before, now = screen(200), screen(200)
     failed = DecisionView("a", "1", "skipped", stored_status="failed", reason_kind="answer", failed_for_good=True)
-    print_decisions(before, decided(*(replace(failed, event_id=str(n)) for n in range(5))))
-    print_decisions(now, decided(replace(failed, status="failed", message="cut off")))
-    assert (
-        shown(before)
-        == "a: 5 before: 5 failed (unreadable answers); the same command with --retry failed tries again\n"
+    before = decided(*(replace(failed, event_id=str(n)) for n in range(5)))
+    assert printed(print_decisions, before, width=200) == (
+        "a: 5 before: 5 failed (unreadable answers); the same command with --retry failed tries again\n"
     )
-    assert shown(now).splitlines() == [
+    now = decided(replace(failed, status="failed", message="cut off"))
+    assert printed(print_decisions, now, width=200).splitlines() == [
         "a: 1 decision failed (cut off)",
         "1 decision failed by unreadable answers; the same command with --retry failed tries again",
     ]
 
 
-def test_money_spent_is_said_and_so_is_what_is_not_known() -> None:
-    spent, unknown = screen(80), screen(80)
-    print_decisions(spent, decided(DecisionView("a", "1", "recorded", (BET,), cost_usd=0.25, cost_known_usd=0.25)))
-    print_decisions(unknown, decided(DecisionView("a", "1", "recorded", (BET,), cost_usd=None, cost_known_usd=0.5)))
-    assert shown(spent).splitlines()[-2] == "cost: $0.250"
-    assert shown(unknown).splitlines()[-2] == "cost: $0.500 known, the rest unknown"
+@pytest.mark.parametrize(
+    ("cost_usd", "known_usd", "said"), [(0.25, 0.25, "$0.250"), (None, 0.5, "$0.500 known, the rest unknown")]
+)
+def test_money_spent_is_said_and_so_is_what_is_not_known(cost_usd: float | None, known_usd: float, said: str) -> None:
+    spent = DecisionView("a", "1", "recorded", (BET,), cost_usd=cost_usd, cost_known_usd=known_usd)
+    assert printed(print_decisions, decided(spent)).splitlines()[-2] == f"cost: {said}"
 
 
-def test_a_call_that_decides_nothing_says_so() -> None:
-    assert (
-        printed(print_decisions, decided(notes=("no event passed",))) == "nothing decided\n\nnote: no event passed.\n"
-    )
+def test_of_nothing_it_is_said_that_there_is_nothing() -> None:
+    assert "no decisions recorded" in printed(print_evaluation, evaluation())
+    assert "no event selected" in printed(print_selection, SelectionView(AS_OF, "archive", ()))
+    assert printed(print_runs, []) == "no runs recorded\n"
+    nothing = printed(print_decisions, decided(notes=("no event passed",)))
+    assert nothing == "nothing decided\n\nnote: no event passed.\n"
 
 
 def test_a_selection_shows_each_event_passed_over_with_rule_and_reason() -> None:
@@ -233,10 +224,6 @@ def test_a_selection_shows_each_event_passed_over_with_rule_and_reason() -> None
     assert re.search(r"26004 +Next Prime Minister of the Netherlands +3 +\$1,234,568", text)
     assert re.search(r'77 +MegaETH market cap \(FDV\)\? +exclude +crypto: the word "megaeth"', text)
     assert "Selected: 1 event, 3 markets" in text and "Passed over: 1 event" in text
-
-
-def test_a_selection_of_nothing_says_so() -> None:
-    assert "no event selected" in printed(print_selection, SelectionView(AS_OF, "archive", ()))
 
 
 def test_a_long_title_is_shortened_and_the_figures_beside_it_are_not() -> None:
@@ -252,15 +239,11 @@ def test_runs_are_listed_and_a_void_one_says_why() -> None:
 
 
 def test_runs_stand_on_a_line_each_on_a_narrow_screen() -> None:
-    console = screen(80)
-    print_runs(console, [run_row("a wrong recipe, as was seen a week later", recorded=19, refused=1)])
-    lines = shown(console).splitlines()
+    lines = printed(
+        print_runs, [run_row("a wrong recipe, as was seen a week later", recorded=19, refused=1)]
+    ).splitlines()
     assert len([line for line in lines if not line.startswith(("Runs", "# ", "no room for: ", "`"))]) == 1
     assert re.search(r"^0 +daily/2026-02-13 .* 19 +1 refused, void: a wrong recipe, as was seen", lines[2])
-
-
-def test_no_runs_are_said() -> None:
-    assert printed(print_runs, []) == "no runs recorded\n"
 
 
 def test_a_dumb_terminal_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch) -> None:
