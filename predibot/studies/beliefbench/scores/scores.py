@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, indices, numbers, refuse, same_length
+from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.bootstrap import generator, resample_counts
 from predibot.scoring.inference.clusters import cluster_codes
 
@@ -64,7 +64,7 @@ def pair_scores(
     """Return the scores of labels with 95 % percentile bootstrap intervals over events.
 
     In a draw a pair counts as often as its events were drawn: the product of both numbers, or the one number of a pair
-    within an event. Raises `ValueError` if lengths differ, or a label is none.
+    within an event.
 
     Args:
         predicted: Labels from 0 to 4 or `UNREAD`, shape (n,).
@@ -82,16 +82,8 @@ def pair_scores(
         >>> round(found.values.mse, 6), round(found.values.accuracy, 6), round(found.values.spearman, 6)
         (0.013333, 0.666667, 1.0)
     """
-    answers, truths, s = indices("predicted", predicted), indices("true", true), numbers("score", score)
-    refuse("true", truths, (truths < 0) | (truths >= CLASSES), f"each must be from 0 to {CLASSES - 1}")
-    refuse(
-        "predicted",
-        answers,
-        (answers < UNREAD) | (answers >= CLASSES),
-        f"each must be from 0 to {CLASSES - 1}, or {UNREAD}",
-    )
-    both = np.asarray(events)
-    same_length(predicted=answers, true=truths, score=s, events=both)
+    answers, truths = np.asarray(predicted, dtype=np.int64), np.asarray(true, dtype=np.int64)
+    s, both = np.asarray(score, dtype=np.float64), np.asarray(events)
     if not answers.size:
         none = Values(*(math.nan for _ in Values._fields))
         return PairScores(none, none, none, 0, 0, 0)

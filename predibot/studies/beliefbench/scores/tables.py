@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from predibot.related.features import FEATURES
 from predibot.related.weights import fit_weights
-from predibot.scoring.arguments import Floats, floats
+from predibot.scoring.arguments import Floats
 from predibot.scoring.metrics.agreement import linear_correlation
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.scoring.study_table import Cell, StudyTable
@@ -36,7 +36,7 @@ class RaterAgreement:
 def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
     """Return the agreement of raters: Shrout and Fleiss (1979), Psychological Bulletin 86(2), 420-428.
 
-    `ratings` are of n things by k raters, (n, k), NaN for a missing one; raise `ValueError` if k is below 2.
+    `ratings` are of n things by k raters, (n, k), NaN for a missing one; k is 2 or more.
 
     Examples:
         >>> found = rater_agreement(
@@ -45,9 +45,7 @@ def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
         >>> round(found.icc, 2), round(found.icc_of_mean, 2)
         (0.29, 0.62)
     """
-    table = floats("ratings", ratings)
-    if table.ndim != 2 or table.shape[1] < 2:
-        raise ValueError(f"ratings have shape {table.shape}; give a column for each of at least two raters")
+    table = np.asarray(ratings, dtype=np.float64)
     pairs = []
     for one, other in combinations(range(table.shape[1]), 2):
         both = ~np.isnan(table[:, [one, other]]).any(axis=1)
@@ -77,17 +75,15 @@ def _icc(table: Floats) -> tuple[float, float]:
 def most_say(ratings: ArrayLike) -> float:
     """Return the mean of the ratings in the class that more than half name; the mean of all where none is.
 
-    `ratings` are of one thing by k raters, (k,), each in [0, 1]; NaN for a missing one; a ValueError without any. As in
+    `ratings` are of one thing by k raters, (k,), each in [0, 1]; NaN for a missing one, but for one at least. As in
     BeliefBench, appendix G.2.
 
     Examples:
         >>> round(most_say([0.5, 0.58, 0.9]), 2), most_say([0.25, 0.5, 0.75])
         (0.54, 0.5)
     """
-    values = floats("ratings", ratings)
+    values = np.asarray(ratings)
     values = values[~np.isnan(values)]
-    if not values.size:
-        raise ValueError("nobody rated it; give at least one rating")
     classes = relevance_class(values)
     counts = np.bincount(classes)
     if 2 * counts.max() > values.size:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, floats, indices, numbers, one_dimensional, refuse, same_length
+from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.bootstrap import generator, resample_counts
 from predibot.scoring.inference.clusters import cluster_codes
 
@@ -25,7 +25,6 @@ class Tally:
 
     def by_split(self, splits: Ints, number: int) -> Floats:
         """Return the score of each split, shape (number,); NaN where nothing counts."""
-        same_length(earned=self.earned, splits=splits)
         earned, counted = (np.bincount(splits, each, minlength=number) for each in (self.earned, self.counted))
         # Weights that vanish in a sum are no weights.
         found: Floats = np.divide(earned, counted, out=np.full(number, np.nan), where=counted > 0.0)
@@ -63,7 +62,7 @@ def macro_average(by_split: ArrayLike) -> float:
         >>> macro_average([0.4, float("nan"), 0.6])
         0.5
     """
-    values = one_dimensional("by_split", floats("by_split", by_split))
+    values = np.asarray(by_split, dtype=np.float64)
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else math.nan
 
@@ -79,18 +78,13 @@ def macro_estimate(
         splits: Whole numbers from zero, shape (n,).
         markets: Words or whole numbers, shape (n,); a market lies in one split.
         minus: Subtracted in each split, such as a baseline or the lowest quartile.
-
-    Raises:
-        ValueError: If lengths differ, or a split is below zero.
     """
-    rows = indices("splits", splits)
-    refuse("splits", rows, rows < 0, "each must be zero or more")
+    rows = np.asarray(splits)
     if not rows.size:
         return MacroEstimate(math.nan, None, None, 0, 0, 0)
     number = int(rows.max()) + 1
     parts = (marks,) if minus is None else (marks, minus)
     codes = cluster_codes(markets, "markets")
-    same_length(splits=rows, markets=codes, **{f"marks_{at}": each.earned for at, each in enumerate(parts)})
     columns = [column for each in parts for column in (each.earned, each.counted)]
     rng = generator(0)
     found, drawn, several = np.full(number, np.nan), np.full((resamples, number), np.nan), True
@@ -131,14 +125,12 @@ def _ratio_difference(sums: Floats) -> Floats:
 def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
     """Return hits of all answers, for Acc, strict Acc of sides, Acc_act, Acc_f, Acc_d and PLA; abstaining is a miss.
 
-    Raises `ValueError` if the lengths differ, or a label is no whole number.
-
     Examples:
         >>> accuracy_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all()
         0.5
     """
-    answers, truths = _both(predicted, true)
-    return Tally((answers == truths).astype(np.float64), np.ones(answers.size))
+    answers = np.asarray(predicted)
+    return Tally((answers == true).astype(np.float64), np.ones(answers.size))
 
 
 def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
@@ -148,7 +140,7 @@ def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
         >>> f1_marks([1, 1, 0, 0], [1, 0, 1, 0]).over_all()
         0.5
     """
-    answers, truths = _both(predicted, true)
+    answers, truths = np.asarray(predicted), np.asarray(true)
     both = ((answers == 1) & (truths == 1)).astype(np.float64)
     return Tally(2.0 * both, (answers == 1).astype(np.float64) + (truths == 1))
 
@@ -160,9 +152,9 @@ def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
         >>> directed_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all() == 2 / 3
         True
     """
-    answers, truths = _both(predicted, true)
+    answers = np.asarray(predicted)
     directional = names_side(answers)
-    return Tally((directional & (answers == truths)).astype(np.float64), directional.astype(np.float64))
+    return Tally((directional & (answers == true)).astype(np.float64), directional.astype(np.float64))
 
 
 def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike) -> Tally:
@@ -172,9 +164,8 @@ def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: A
         >>> round(commitment_calibrated_marks([1, 1], [1, -1], [99.0, -9.0]).over_all(), 6)
         0.666667
     """
-    weights = np.log1p(np.abs(numbers("stakes", stakes)))
+    weights = np.log1p(np.abs(stakes))
     plain = directed_marks(predicted, true)
-    same_length(predicted=plain.earned, stakes=weights)
     return Tally(plain.earned * weights, plain.counted * weights)
 
 
@@ -187,9 +178,7 @@ def stake_quartiles(stakes: ArrayLike, splits: ArrayLike, counted: ArrayLike) ->
         >>> stake_quartiles([1, 2, 3, 4, 5, 6, 7, 9], [0] * 8, [1] * 8).tolist()
         [1, 1, 2, 2, 3, 3, 4, 4]
     """
-    sizes, rows = np.abs(numbers("stakes", stakes)), indices("splits", splits)
-    counting = numbers("counted", counted) > 0.0
-    same_length(stakes=sizes, splits=rows, counted=counting)
+    sizes, rows, counting = np.abs(stakes), np.asarray(splits), np.asarray(counted) > 0.0
     found = np.zeros(sizes.size, dtype=np.int64)
     for split in np.unique(rows[counting]):
         inside = counting & (rows == split)
@@ -238,18 +227,12 @@ class RecallProfile:
 def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> RecallProfile:
     """Return the recall of each class and the spread of the answers.
 
-    Raises `ValueError` if a true class is not one of them, or a predicted one is neither that nor `REFUSED`.
-
     Examples:
         >>> recall_profile([0, 0, 0, 0], [0, 0, 1, 1], classes=2).recall
         (1.0, 0.0)
     """
-    answers, truths = _both(predicted, true)
-    refuse("true", truths, (truths < 0) | (truths >= classes), f"each must be from 0 to {classes - 1}")
+    answers, truths = np.asarray(predicted), np.asarray(true)
     readable = answers != REFUSED
-    refuse(
-        "predicted", answers, readable & ((answers < 0) | (answers >= classes)), f"each must be from 0 to {classes - 1}"
-    )
     of_class = np.bincount(truths, minlength=classes)
     hits = np.bincount(truths[answers == truths], minlength=classes)
     named = np.bincount(answers[readable], minlength=classes)
@@ -270,12 +253,6 @@ def names_side(predicted: Ints) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool
     """Return which answers name a side."""
     found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = np.abs(predicted) == 1
     return found
-
-
-def _both(predicted: ArrayLike, true: ArrayLike) -> tuple[Ints, Ints]:
-    answers, truths = indices("predicted", predicted), indices("true", true)
-    same_length(predicted=answers, true=truths)
-    return answers, truths
 
 
 def commitment_gap(

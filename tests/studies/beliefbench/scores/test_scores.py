@@ -100,9 +100,3 @@ def test_intervals_hold_the_truth_where_pairs_of_one_event_are_alike() -> None:
         held_by_rows += abs(right.mean() - 0.5) < 1.96 * 0.5 / math.sqrt(200)
     assert held >= 45
     assert held_by_rows < 40
-
-
-@pytest.mark.parametrize(("predicted", "true"), [([5], [0]), ([-2], [0]), ([0], [5]), ([0], [-1]), ([0, 1], [0])])
-def test_what_is_no_label_is_refused(predicted: list[int], true: list[int]) -> None:
-    with pytest.raises(ValueError):
-        pair_scores(predicted, [0.5], true, [[1, 2]])

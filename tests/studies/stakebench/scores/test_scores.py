@@ -125,8 +125,3 @@ def test_a_bot_that_says_one_thing_is_degenerate() -> None:
     rare = [3] * 40 + [2] * 40 + [0]
     assert not recall_profile(rare, rare, classes=4).is_degenerate
     assert not recall_profile([REFUSED] * 20, true, classes=4).is_degenerate
-
-
-def test_a_label_that_is_none_is_refused_by_its_place() -> None:
-    with pytest.raises(ValueError, match=r"predicted\[1\] is 7; each must be from 0 to 3"):
-        recall_profile([0, 7], [0, 1], classes=4)
