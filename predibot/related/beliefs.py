@@ -7,26 +7,19 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints, refuse, same_length, stable_order
+from predibot.scoring.arguments import Floats, Ints, stable_order
 
 _DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarketPrices:
-    """The last price of each market on each UTC day, (p,) each, sorted by market and day."""
+    """The last price of each market on each UTC day, (p,) each, sorted by market and day; all are in (0, 1)."""
 
     market: Ints
     """The row of the market."""
     day: Ints
     price_yes: Floats
-
-    def __post_init__(self) -> None:
-        """Refuse prices outside (0, 1), and rows out of order."""
-        same_length(market=self.market, day=self.day, price_yes=self.price_yes)
-        refuse("price_yes", self.price_yes, ~((self.price_yes > 0.0) & (self.price_yes < 1.0)), "each is in (0, 1)")
-        step = np.diff(self.market)
-        refuse("market", self.market[1:], (step < 0) | ((step == 0) & (np.diff(self.day) <= 0)), "sort them")
 
 
 def daily_prices(
@@ -58,7 +51,7 @@ def daily_prices(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beliefs:
-    """The n markets that are compared; each field is (n,)."""
+    """The n markets that are compared, each once; each field is (n,)."""
 
     market_ids: tuple[str, ...]
     event_ids: tuple[str, ...]
@@ -70,15 +63,6 @@ class Beliefs:
     volume_usd: Floats
     """NaN where the venue does not say."""
     prices: MarketPrices
-
-    def __post_init__(self) -> None:
-        """Refuse columns of different lengths, or markets named twice."""
-        named = (self.event_ids, self.texts, self.tags, self.domains, self.volume_usd)
-        if any(len(each) != len(self.market_ids) for each in named):
-            raise ValueError(f"there are {len(self.market_ids)} markets; give every column for each of them")
-        if len(set(self.market_ids)) < len(self.market_ids):
-            raise ValueError("a market is named twice; name each once")
-        refuse("market", self.prices.market, self.prices.market >= len(self.market_ids), "there is no such market")
 
     @property
     def n(self) -> int:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.rows import grouped
-from predibot.scoring.arguments import instance_of
 from predibot.scoring.records.track_record import TrackRecord
 
 
@@ -43,13 +42,8 @@ def exposures(
 ) -> Exposures:
     """Return a bot's stakes by groups of related events, as of the record's instant.
 
-    Stakes on both sides of one market add up, as each was at risk. Raises `ValueError` if the record has other markets.
+    Stakes on both sides of one market add up, as each was at risk. `event_of_market` has the record's order.
     """
-    instance_of("record", record, TrackRecord)
-    if len(event_of_market) != record.payout_yes.size:
-        raise ValueError(
-            f"there are {record.payout_yes.size} markets and {len(event_of_market)} events; give each its own"
-        )
     if bot not in record.bots:
         return Exposures()
     own = record.made_mask() & (record.decision_bot == record.bots.index(bot))

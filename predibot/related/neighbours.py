@@ -55,12 +55,9 @@ class Neighbourhood:
 def neighbours_of(
     event_id: str, beliefs: Beliefs, *, filters: Filters | None, embed: Embed | None = None
 ) -> Neighbourhood:
-    """Return every event that was open at the same time, sorted by S of the most alike markets.
-
-    Raises `ValueError` if there is no such event.
+    """Return every event that was open at the same time as one of those compared, sorted by S of the most alike
+    markets.
     """
-    if event_id not in beliefs.event_ids:
-        raise ValueError(f"there is no event {event_id!r}")
     left_out = None if filters is None else apply_filters(beliefs, filters)
     # Markets of one event stand together.
     compared = (beliefs if left_out is None else beliefs.only(left_out.kept)).in_order()

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from predibot.related.features import FEATURES, FeatureWeights
-from predibot.scoring.arguments import Floats, Ints, numbers, refuse
+from predibot.related.features import FeatureWeights
+from predibot.scoring.arguments import Floats, Ints
 
 _COARSE, _FINE = 20, 100
 """Parts of one: first on a grid of all weights, then around the best."""
@@ -41,12 +41,7 @@ def fit_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
         >>> found.weights, found.mean_squared_error
         (FeatureWeights(synchrony=0.5, tags=0.0, nearness=0.0, text=0.5), 0.0)
     """
-    values = np.asarray(features, dtype=np.float64)
-    wanted = numbers("labels", labels)
-    if values.ndim != 2 or values.shape != (wanted.size, len(FEATURES)):
-        raise ValueError(f"features have shape {values.shape}; give {len(FEATURES)} for each of {wanted.size} labels")
-    refuse("features", values.ravel(), (values < 0.0).ravel() | (values > 1.0).ravel(), "each is in [0, 1] or NaN")
-    refuse("labels", wanted, (wanted < 0.0) | (wanted > 1.0), "each is in [0, 1]")
+    values, wanted = np.asarray(features, dtype=np.float64), np.asarray(labels, dtype=np.float64)
     there = ~np.isnan(values)
     usable = there.any(axis=1)
     if not usable.any():

@@ -44,5 +44,3 @@ def test_without_a_bet_there_is_none() -> None:
     assert _spread(bot="nobody") == Exposures() and Exposures().effective is None
     silent = record_of([Made(bets=(Bet(0, 0.0),))], as_of=1.0)
     assert exposures(silent, "bot", event_of_market=("e1",), cluster_of={}) == Exposures()
-    with pytest.raises(ValueError, match="1 markets and 2 events"):
-        exposures(silent, "bot", event_of_market=("e1", "e2"), cluster_of={})

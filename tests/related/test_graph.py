@@ -66,8 +66,6 @@ def test_without_markets_there_is_an_empty_graph_and_filters_say_what_they_did()
     assert graph_of(empty).edges == graph_of(empty).groups == ()
     found = graph_of(from_prices([[0.5] * 20] * 2, texts=["rain"] * 2, tags=[["x"]] * 2), filters=Filters())
     assert found.edges == () and found.left_out is not None and found.left_out.flat == 2
-    with pytest.raises(ValueError, match="above 0"):
-        graph_of(empty, at_least=0.0)
 
 
 def test_a_chain_is_the_shortest_of_all_paths() -> None:
@@ -85,8 +83,6 @@ def test_a_chain_is_the_shortest_of_all_paths() -> None:
         assert (path[0], path[-1]) == (start, end)
     assert graph.chain("a", "c") == ("a", "b", "c") and graph.chain("f", "e") == ("f", "e")
     assert graph.chain("a", "e") == () and graph.chain("a", "a") == ("a",)
-    with pytest.raises(ValueError, match="'x' is not in the graph"):
-        graph.chain("a", "x")
 
 
 def test_a_group_names_the_chain_between_those_furthest_apart() -> None:

@@ -1,7 +1,6 @@
 """Neighbours of an event: the most alike first, each with what makes it so."""
 
 import numpy as np
-import pytest
 
 from predibot.related.beliefs import Beliefs
 from predibot.related.features import TUNED
@@ -80,8 +79,3 @@ def test_a_port_of_vectors_stands_in_for_the_words() -> None:
 
     beliefs = from_logits(np.array([MOVING] * 3), events=["a", "b", "c"], texts=["x", "x", "y"])
     assert [each.event_id for each in neighbours_of("a", beliefs, filters=None, embed=vectors).neighbours] == ["c", "b"]
-
-
-def test_an_event_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no event 'd'"):
-        neighbours_of("d", three(), filters=None)

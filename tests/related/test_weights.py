@@ -45,18 +45,9 @@ def test_labels_that_are_always_the_same_have_no_correlation() -> None:
     assert fit_weights(np.random.default_rng(3).random((9, 4)), [0.5] * 9).pearson is None
 
 
-@pytest.mark.parametrize(
-    ("features", "labels", "said"),
-    [
-        ([[0.5, 0.5, 0.5]], [0.5], "give 4 for each of 1 labels"),
-        ([[0.5, 0.5, 0.5, 1.5]], [0.5], "each is in"),
-        ([[0.5, 0.5, 0.5, 0.5]], [1.5], "each is in"),
-        ([[math.nan] * 4], [0.5], "no pair has a feature"),
-    ],
-)
-def test_what_says_nothing_is_refused(features: list[list[float]], labels: list[float], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        fit_weights(features, labels)
+def test_what_says_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="no pair has a feature"):
+        fit_weights([[math.nan] * 4], [0.5])
 
 
 def test_a_feature_that_every_pair_lacks_has_no_weight() -> None:

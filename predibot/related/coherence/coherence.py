@@ -10,7 +10,7 @@ import numpy as np
 
 from predibot.related.coherence.bounds import Bound, cover_everything, date_bound, level_bound, span_of
 from predibot.rows import grouped
-from predibot.scoring.arguments import Floats, Ints, instance_of, same_length
+from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Comparison, Uncertainty, comparisons, estimates, mean_of
 from predibot.scoring.records.coherence import CoherenceScore
@@ -52,7 +52,6 @@ def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: 
         asked_at: When each was first asked about, in seconds since 1970, for the year of a date. Markets with NaN are
             in no group.
     """
-    same_length(questions=np.empty(len(questions)), event=event, exclusive=exclusive, asked_at=asked_at)
     sure, unsure = list[RuleGroup](), list[tuple[int, ...]]()
     asked = np.flatnonzero(~np.isnan(asked_at)).tolist()
     excluding, of_event = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
@@ -155,11 +154,7 @@ def coherence_of(
     Args:
         questions: The text of each market of the record, in its order.
         known: A cache of groups, for several calls with the same questions.
-
-    Raises:
-        ValueError: If it is no record.
     """
-    instance_of("record", record, TrackRecord)
     if bot not in record.bots:
         return Coherence()
     groups = _groups_in(record, questions, {} if known is None else known)

@@ -137,8 +137,6 @@ def test_markets_of_two_events_do_not_bind_each_other() -> None:
     assert groups_of(DATES[:2], np.array([0, 1]), free, at).sure == ()
     assert groups_of(DATES[:2], np.array([0, 0]), free, np.array([0.0, NAN])).sure == ()
     assert groups_of(DATES[:2], np.array([0, 0]), free, at).sure == (RuleGroup("dates", (0, 1)),)
-    with pytest.raises(ValueError, match="event"):
-        groups_of(DATES[:2], np.array([0]), free, at)
 
 
 def test_what_is_said_twice_is_left_out_of_its_group() -> None:
