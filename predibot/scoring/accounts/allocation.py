@@ -64,7 +64,7 @@ def concentration(invested: ArrayLike) -> Floats:
 
 
 @within_floats
-def weights_held(prices: ArrayLike, shares: ArrayLike, cash_usd: ArrayLike) -> Floats:
+def weights_held(prices: Floats, shares: Floats, cash_usd: Floats) -> Floats:
     """Return the weight of each asset in an account, slot by slot, (n, assets); the rest of one is cash.
 
     A row is NaN where a held asset has no price, or the account is worth nothing.
@@ -74,35 +74,26 @@ def weights_held(prices: ArrayLike, shares: ArrayLike, cash_usd: ArrayLike) -> F
         shares: The holdings, (n, assets).
         cash_usd: Below zero for a debt, (n,).
 
-    Raises:
-        ValueError: If the shapes differ.
-
     Examples:
         >>> weights_held(np.array([[0.5, np.nan]]), np.array([[100.0, 0.0]]), np.array([150.0]))
         array([[0.25, 0.  ]])
     """
-    price, held, cash = floats("prices", prices), floats("shares", shares), floats("cash_usd", cash_usd)
-    if price.shape != held.shape or price.shape[:1] != cash.shape:
-        raise ValueError(f"prices have shape {price.shape}, shares {held.shape} and cash {cash.shape}")
-    usd = held * np.nan_to_num(price)
-    worth = usd.sum(axis=1) + cash
-    unknown = (np.isnan(price) & (held != 0.0)).any(axis=1) | (worth <= 0.0)
+    usd = shares * np.nan_to_num(prices)
+    worth = usd.sum(axis=1) + cash_usd
+    unknown = (np.isnan(prices) & (shares != 0.0)).any(axis=1) | (worth <= 0.0)
     return usd / np.where(unknown, np.nan, worth)[:, np.newaxis]
 
 
-def drawdowns(values: ArrayLike) -> Floats:
+def drawdowns(values: Floats) -> Floats:
     """Return how far an account is below its highest value so far, as a share of that: 0 to -1, slot by slot.
 
-    Raises `ValueError` if a value is NaN or infinite, or the first is not above zero.
+    Its first value is above zero.
 
     Examples:
         >>> drawdowns(np.array([100.0, 200.0, 150.0]))
         array([ 0.  ,  0.  , -0.25])
     """
-    worth = numbers("values", values)
-    if worth.size and worth[0] <= 0.0:
-        raise ValueError(f"the first value is {worth[0]}; a drawdown is a share of a value above zero")
-    return worth / np.maximum.accumulate(worth) - 1.0
+    return values / np.maximum.accumulate(values) - 1.0
 
 
 def slots_in_drawdown(values: ArrayLike) -> int:

@@ -229,8 +229,8 @@ def cohort_score(
     """Return the score of a bot over its cohorts, None without any.
 
     Args:
-        results: Of one bot and one methodology, in any order. Raises `ValueError` if a stake is not above zero, or two
-            are of one cohort.
+        results: Of one bot and one methodology, one a cohort, in any order. Raises `ValueError` if a stake is not
+            above zero.
         archived: Whether archived cohorts count too.
         implied: The standard deviation of the mean return that prices imply.
     """
@@ -239,8 +239,6 @@ def cohort_score(
         return None
     if any(not each.stake_usd > 0.0 for each in found):
         raise ValueError("a stake is not above zero; a return is a part of what a cohort began with")
-    if len({each.start for each in found}) < len(found):
-        raise ValueError("two results are of one cohort; results of two methodologies are never mixed")
     profit_usd = math.fsum(each.profit_usd for each in found)
     won, lost = sum(each.won for each in found), sum(each.lost for each in found)
     # After a reversal an account may owe more than it holds, but forecasts lose at most the stake.

@@ -7,8 +7,7 @@ import numpy as np
 
 from predibot.scoring.accounts.allocation import weights_held
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
-from predibot.scoring.arguments import Floats, instance_of
-from predibot.scoring.inference.bootstrap import at_least
+from predibot.scoring.arguments import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,14 +32,7 @@ class MarketWeights:
 
 
 def market_weights(record: AccountsRecord, most: int) -> tuple[MarketWeights, ...]:
-    """Return the weights of the `most` markets that bots moved most.
-
-    Raises `ValueError` if it is no record or `most` below 1.
-
-    Markets that nobody had are left out.
-    """
-    instance_of("record", record, AccountsRecord)
-    at_least("most", most, 1)
+    """Return the weights of the `most` markets that bots moved most; markets that nobody had are left out."""
     column = record.markets.of_instrument
     of_bots = {each.bot: _weights(record, each) for each in record.accounts}
     movers = [each.bot for each in record.accounts if not each.baseline] or list(of_bots)

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.accounts.score import is_curve, returns_of
-from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
+from predibot.scoring.arguments import Floats, Ints, within_floats
 from predibot.scoring.evaluation.averages import Average, Later
 from predibot.scoring.evaluation.book import Book, Shares
 from predibot.scoring.inference.blocks import draw_curves, growth_estimate
-from predibot.scoring.inference.bootstrap import at_least
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.frictions import quote_shares
 from predibot.scoring.records.edge import Edges, edges
@@ -224,11 +223,8 @@ def running_sums(
     at the record's instant. Its interval is that of the mean over these decisions times their number, for one look at
     this point; the intervals together are no band for the whole curve.
 
-    At most `most` points are returned, evenly spread over the slots, with the last. Raises `ValueError` if it is no
-    record, or an argument is out of range.
+    At most `most` points, 2 or more, are returned, evenly spread over the slots, with the last.
     """
-    instance_of("record", record, TrackRecord)
-    at_least("most", most, 2)
     book = Book.of(record, record_marks(record))
     averages = {EDGE: edge_average(edges(record), book)} if EDGE in wanted else {}
     if gains := [name for name in (GAIN, GAIN_AT_QUOTE) if name in wanted]:
@@ -267,11 +263,9 @@ def running_value(
 
     Args:
         at: Increasing instants in seconds since 1970, (n,).
-        values: The account's values in dollars, (n,) (otherwise `ValueError`).
+        values: The account's values in dollars, (n,).
         implied: The standard deviation of log growth up to a row that prices imply.
     """
-    if len(at) != values.size:
-        raise ValueError(f"there are {len(at)} instants of {values.size} values; give one of each")
     found = []
     drawn = replace(uncertainty, resamples=min(uncertainty.resamples, _DRAWS))
     for row in _spread(np.arange(values.size), MOST_POINTS).tolist():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, instance_of, instances_of, sequence_of, within_floats
+from predibot.scoring.arguments import Floats, Ints, instances_of, sequence_of, within_floats
 from predibot.scoring.evaluation.averages import Average
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
@@ -286,16 +286,9 @@ class PairQuestions:
 
 
 def match_questions(record: TrackRecord, first: str, second: str) -> PairQuestions:
-    """Return the questions on which two bots are compared, unsettled ones too, matched as by `brier_pairs`.
-
-    Raises `ValueError` if it is no record, lacks one of the bots, or both are the same.
+    """Return the questions on which two bots of a record are compared, unsettled ones too, matched as by
+    `brier_pairs`.
     """
-    instance_of("record", record, TrackRecord)
-    for name in (first, second):
-        if name not in record.bots:
-            raise ValueError(f"the record has no bot {name!r}; it has: {', '.join(record.bots)}")
-    if first == second:
-        raise ValueError(f"a bot is compared with another, not {first!r} with itself")
     both = np.array([record.bots.index(first), record.bots.index(second)])
     decider = record.decision_bot[record.bet_decision]
     rows = record.forecast_rows()

@@ -287,19 +287,16 @@ def studentised_distances(sums: ClusterSums, resamples: int, seed: int) -> Float
 
 
 def studentised_distances_of_each(many: Sequence[ClusterSums], resamples: int, seed: int) -> list[Floats]:
-    """Return the distances of each ratio as if it were alone; all ratios share one set of draws.
-
-    Raises `ValueError` if they have different numbers of clusters.
+    """Return the distances of each ratio as if it were alone; all have equally many clusters and share one set of
+    draws.
     """
-    rng, sizes = generator(seed), sorted({sums.clusters for sums in many})
-    if len(sizes) > 1:
-        raise ValueError(f"numbers of clusters differ: {sizes}; draw for those with equally many at once")
+    rng = generator(seed)
     telling = [index for index, sums in enumerate(many) if not np.isnan(sums.standard_error)]
     distances = [np.full(resamples, np.nan) for _ in many]
     if telling:
         drawn = resample_sums([_moments(many[index]) for index in telling], resamples, rng)
         for index, moments in zip(telling, drawn, strict=True):
-            distances[index] = _distances(moments, sizes[0])
+            distances[index] = _distances(moments, many[index].clusters)
     return distances
 
 

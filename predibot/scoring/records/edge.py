@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints, instance_of, instances_of, within_floats
+from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.inference.clusters import without_rounding
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.horizon_returns import observed_prices
@@ -129,7 +129,6 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
 
 def edge_curves(bots: Sequence[str], found: Edges) -> tuple[EdgeCurve, ...]:
     """Return how the edge of each bot added up over its slots, in the order of the bots; empty without an edge."""
-    instances_of(bots=(bots, Sequence), found=(found, Edges))
     curves = []
     for row, bot in enumerate(bots):
         own = (found.bot == row) & ~np.isnan(found.value)

@@ -61,11 +61,7 @@ class DayGain:
 
 
 def daily_gains(record: TrackRecord, bot: str) -> tuple[DayGain, ...]:
-    """Return a bot's gains by date, without dates without bets; decisions that are ranked apart count too.
-
-    Raises `ValueError` if it is no record.
-    """
-    instance_of("record", record, TrackRecord)
+    """Return a bot's gains by date, without dates without bets; decisions that are ranked apart count too."""
     found = dict[int, list[float]]()
     for ranking in (record.without_apart(), record.apart()):
         if ranking is None or bot not in ranking.bots:

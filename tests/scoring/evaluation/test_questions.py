@@ -51,10 +51,3 @@ def test_answers_within_six_hours_are_one_question_and_later_ones_none() -> None
     assert (found.price_yes.tolist(), found.payout_yes.tolist()) == ([0.4], [1.0])
     assert found.error_difference.tolist() == pytest.approx([0.01 - 0.16])
     assert (found.first_at.tolist(), found.second_at.tolist()) == ([0.0], [0.2 * DAY])
-
-
-@pytest.mark.parametrize(("other", "said"), [("x", "no bot 'x'; it has: a, b"), ("a", "'a' with itself")])
-def test_who_is_not_there_and_oneself_are_refused(other: str, said: str) -> None:
-    record = record_of([Made("a"), Made("b")], as_of=1.0)
-    with pytest.raises(ValueError, match=said):
-        match_questions(record, "a", other)

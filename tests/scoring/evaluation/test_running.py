@@ -96,10 +96,3 @@ def test_an_account_ends_with_the_interval_of_its_growth() -> None:
 def test_an_account_that_owes_has_values_and_no_interval() -> None:
     points = running_value([0.0, 1.0, 2.0], np.array([10.0, -1.0, 5.0]), Uncertainty())
     assert [(point.total, point.low) for point in points] == [(10.0, None), (-1.0, None), (5.0, None)]
-
-
-def test_arguments_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 instants of 1 values"):
-        running_value([0.0, 1.0], np.array([1.0]), Uncertainty())
-    with pytest.raises(ValueError, match="most"):
-        running_sums(_record(), most=1)
