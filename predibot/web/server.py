@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from predibot.errors import UsageError, describe_error
@@ -136,6 +137,7 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
         token: What every request must carry; empty for none.
     """
     hosts = {host.strip("[]").lower(), *_LOCAL}
+    app.add_middleware(_HeadAsGet)
 
     @app.middleware("http")
     async def check_request(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
@@ -179,6 +181,17 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
         response = RedirectResponse("/", 303)
         response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.scope["scheme"] == "https")
         return response
+
+
+class _HeadAsGet:
+    """What is behind the guard: it answers HEAD as GET, which FastAPI does not; uvicorn leaves the body out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._app({**scope, "method": "GET"} if scope.get("method") == "HEAD" else scope, receive, send)
 
 
 def _host_of(request: Request) -> str | None:

@@ -168,6 +168,13 @@ def test_a_browser_that_is_led_here_by_another_name_reads_nothing(where: tuple[s
     assert status in (400, 404) and b"script_sharp" not in body
 
 
+def test_a_head_is_answered_as_its_page_is_without_the_body(where: tuple[str, int]) -> None:
+    for path in ("/", "/decisions.csv", "/api/v1/runs", "/health", "/static/style.css", "/nowhere"):
+        (status, headers, body), (code, _, whole) = asked(where, "HEAD", path), asked(where, "GET", path)
+        assert (status, body) == (code, b"") and whole, path
+        assert headers["x-content-type-options"] == "nosniff"
+
+
 def test_only_reading_is_answered_and_no_socket_is_upgraded(where: tuple[str, int]) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"):
         status, headers, body = asked(where, method, "/decisions")
