@@ -111,7 +111,7 @@ def _numbers(word: str, name: str, least: int, most: int, names: dict[str, int])
             ends = [least, most]
         elif found and found["step"] and len(ends) == 1:
             ends.append(most)
-        elif said[1:] == ["sun"]:
+        elif said[1:] == ["sun"] and ends[0]:
             ends[1] = most
         step = int(found["step"] or 1) if found else 0
         if not step or not least <= ends[0] <= ends[-1] <= most:

@@ -81,7 +81,7 @@ def test_a_time_shown_twice_counts_once_and_one_left_out_moves_to_the_next_minut
 def test_days_0_and_7_are_sunday_and_leap_days_are_found() -> None:
     week = ("UTC", "2026-11-22T00:00Z", "2026-11-29T23:59Z")
     assert slots("0 9 * * 0", *week) == slots("0 9 * * 7", *week) == slots("0 9 * * sun", *week)
-    assert slots("0 9 * * 7", *week) == ["2026-11-22T09:00Z", "2026-11-29T09:00Z"]
+    assert slots("0 9 * * 7", *week) == slots("0 9 * * sun-sun", *week) == ["2026-11-22T09:00Z", "2026-11-29T09:00Z"]
     leap = Schedule((Cron.of("0 0 29 2 *"),), ZoneInfo("UTC"))
     assert format_instant(leap.next_slot(parse_instant("2096-03-01"))) == "2104-02-29T00:00Z"
 

@@ -8,7 +8,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -251,7 +251,7 @@ class Mail:
         return message
 
     def _deliver(self, connection: smtplib.SMTP, message: EmailMessage, is_begun: threading.Event) -> None:
-        with _translate_errors(is_begun), connection:
+        with _translate_errors(is_begun), closing(connection):
             connection.connect(self.settings.host, self.settings.usual_port)
             if self.settings.security == "starttls":
                 connection.starttls(context=create_ssl_context())
@@ -259,6 +259,9 @@ class Mail:
                 connection.login(self.settings.user, self.password)
             is_begun.set()
             refused = connection.send_message(message)
+            # The mail is taken, however the server answers to the end of the talk.
+            with suppress(OSError, smtplib.SMTPException):
+                connection.quit()
         if refused:
             raise DeliveryError(
                 f"the server refused {len(refused)} of {len(self.settings.to)} addresses, and took the others"

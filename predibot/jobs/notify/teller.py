@@ -66,7 +66,9 @@ class _Outbox:
             del self.waiting[:too_many]
 
     def is_due(self, now: datetime) -> bool:
-        return bool(self.waiting) and (self.again_at is None or self.again_at <= now)
+        # No pause is longer; where it seems so, the clock was set back.
+        is_paused = self.again_at is not None and self.again_at - self.longest_pause <= now < self.again_at
+        return bool(self.waiting) and not is_paused
 
     def note_failure(self, message: _Message, now: datetime, *, is_final: bool) -> None:
         """Have a failed message wait, or give it up, and begin a pause."""

@@ -123,6 +123,7 @@ class Mailbox:
     refused: tuple[str, ...] = ()
     """Addresses that it does not know."""
     says: str = "250 taken"
+    farewell: str = "221 Bye"
     password: str = "swordfish-0123456789"
     mails: list[EmailMessage] = field(default_factory=list)
     logins: list[tuple[str, str]] = field(default_factory=list)
@@ -136,6 +137,10 @@ class Mailbox:
             return f"550 no such user {address}, said {self.password}"
         envelope.rcpt_tos.append(address)
         return "250 OK"
+
+    async def handle_QUIT(self, server: Any, session: Session, envelope: Envelope) -> str:
+        """Say goodbye."""
+        return self.farewell
 
     async def handle_DATA(self, server: Any, session: Session, envelope: Envelope) -> str:
         """Take a mail."""

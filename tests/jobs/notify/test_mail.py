@@ -101,6 +101,13 @@ def test_a_server_that_is_busy_is_asked_again() -> None:
     assert not isinstance(failed.value, LostAnswer)
 
 
+@pytest.mark.parametrize("farewell", ["421 going down", "500 what?"])
+def test_a_mail_that_was_taken_is_sent_however_the_server_says_goodbye(farewell: str) -> None:
+    with smtp(Mailbox(farewell=farewell)) as box:
+        mail(box.port).send(NOTICE)
+    assert len(box.mails) == 1
+
+
 @pytest.mark.parametrize("security", ["none", "tls", "starttls"])
 def test_a_server_that_hangs_is_left_after_its_time(security: MailSecurity) -> None:
     with hanging() as port, pytest.raises(TryAgain):

@@ -212,6 +212,17 @@ def test_a_watchdog_that_is_down_is_asked_again_after_a_pause_and_told_the_last_
     assert pings(watchdog)[4:] == [""]
 
 
+def test_a_channel_that_was_down_is_asked_again_though_the_clock_is_set_back() -> None:
+    clock = Clock()
+    with web(500) as chat:
+        telling = teller(to(chat.url), clock=clock)
+        telling.tell(Notice("missed", "one"))
+        chat.says[:] = [(200, {})]
+        clock.now -= timedelta(days=1)
+        telling.send_waiting()
+    assert titles(chat) == ["one"] * 4
+
+
 def test_the_end_waits_no_longer_than_it_is_told_and_says_what_was_not_told(caplog: pytest.LogCaptureFixture) -> None:
     with web(gate=Event()) as chat, web(gate=Event()) as watchdog:
         ping = Ping("PREDIBOT_PING", watchdog.url)
