@@ -16,11 +16,11 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from tests.acceptance.conftest import Predibot, Said, said_here
-from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
 from tests.benchmarks.cohort_ledgers import Cohorts, fill_cohorts
 from tests.cli.alone import predibot_alone
 from tests.cli.conftest import WORLD
 from tests.cli.terminal import ROOT
+from tests.cli.test_account import accounts
 from tests.worlds import Worlds
 
 EVIL = "\x1b[2J\x07</title><script>alert(1)</script>\u202e\u0301 $x_1$ _\u4e2d " + "and on " * 300
@@ -209,9 +209,8 @@ def test_hostile_texts_are_shown_as_text_everywhere(hostile: str, predibot: Pred
     assert page.count("<title>") == page.count("</title>") == 1
 
 
-def test_accounts_are_told_and_drawn(predibot: Predibot) -> None:
-    with Store.open(f"sqlite:///{Path.cwd() / 'accounts.db'}") as store:
-        fill_accounts(store, Portfolios(bots=4, days=35), np.random.default_rng(5))
+def test_accounts_are_told_and_drawn(predibot: Predibot, worlds: Worlds, tmp_path: Path) -> None:
+    worlds.copy(accounts, tmp_path)
     at = ("--ledger", "sqlite:///accounts.db")
     text = predibot("report", "--bot", "bot_2", *at).out
     assert "\nAccount: " in text and "\nValue\n" in text and "Record needed of account" in text

@@ -111,36 +111,40 @@ def test_a_recipe_that_starts_programs_stops_before_it_starts_one(
     assert said.code != 2 and docker.exists() is ("agent" in STARTING[how])
 
 
-def test_so_does_one_with_a_tool_or_strategy_of_the_users_that_starts_programs(
-    predibot: Predibot, tmp_path: Path
+@pytest.mark.parametrize(
+    ("kind", "code", "recipe", "named"),
+    [
+        (
+            "tools",
+            'STARTS_PROGRAM = True\n\n\ndef mine(text: str) -> str:\n    """Run a program."""\n    return text\n',
+            '[[bots]]\nstrategy = "tool_agent"\nmodel = "openai/x"\ntools = ["mine"]\n',
+            'tool "mine"',
+        ),
+        (
+            "tools",
+            "STARTS_PROGRAM = True\n\n\nclass Mine:\n    name, dates_results, usd_per_call = 'mine', False, 0.0\n"
+            "    def search(self): ...\n",
+            f'{BOT}[search]\nproviders = ["mine"]\n',
+            'search provider "mine"',
+        ),
+        (
+            "strategies",
+            "from predibot.strategies.code_agent import CodeAgent\n\n\nclass Mine(CodeAgent):\n    pass\n",
+            CODE.replace("code_agent", "mine"),
+            'strategy = "mine"',
+        ),
+    ],
+)
+def test_so_does_one_with_a_plug_in_of_the_users_that_starts_programs(
+    predibot: Predibot, tmp_path: Path, kind: str, code: str, recipe: str, named: str
 ) -> None:
     own = tmp_path / "own"
     own.mkdir()
-    (own / "shell.py").write_text(
-        'STARTS_PROGRAM = True\n\n\ndef shell(text: str) -> str:\n    """Run a program."""\n    return text\n'
-    )
-    (tmp_path / "r.toml").write_text('[[bots]]\nstrategy = "tool_agent"\nmodel = "openai/x"\ntools = ["shell"]\n')
-    with own_plugins("tools", own):
+    (own / "mine.py").write_text(code)
+    (tmp_path / "r.toml").write_text(recipe)
+    with own_plugins(kind, own):
         said = predibot("decide", "r.toml", "--venue", "sandbox", "--dry-run")
-    assert (said.code, 'tool "shell"' in said.err) == (2, True)
-    (own / "mine.py").write_text(
-        "from predibot.strategies.code_agent import CodeAgent\n\n\nclass Mine(CodeAgent):\n    pass\n"
-    )
-    (tmp_path / "r.toml").write_text(CODE.replace("code_agent", "mine"))
-    with own_plugins("strategies", own):
-        said = predibot("decide", "r.toml", "--venue", "sandbox", "--dry-run")
-    assert (said.code, 'strategy = "mine"' in said.err) == (2, True)
-
-
-def test_a_search_provider_that_starts_programs_needs_the_users_word(predibot: Predibot, tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    code = "class Mine:\n    name, dates_results, usd_per_call = 'mine', False, 0.0\n    def search(self): ...\n"
-    (own / "mine.py").write_text(f"STARTS_PROGRAM = True\n\n\n{code}")
-    (tmp_path / "r.toml").write_text(f'{BOT}[search]\nproviders = ["mine"]\n')
-    with own_plugins("tools", own):
-        said = predibot("decide", "r.toml", "--venue", "sandbox", "--dry-run")
-    assert (said.code, 'search provider "mine"' in said.err) == (2, True)
+    assert (said.code, named in said.err) == (2, True)
 
 
 def test_a_recipe_that_could_not_be_trusted_says_so(predibot: Predibot, tmp_path: Path, docker: Path) -> None:

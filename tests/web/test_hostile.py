@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 import pytest
 
@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from predibot.domain.untrusted_text import FORMULA
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
-from tests.web.conftest import client_of
+from tests.web.conftest import BASE, client_of
 from tests.web.test_pages import Links
 from tests.worlds import Worlds, three_games
 
@@ -88,7 +88,9 @@ def attacked(worlds: Worlds, tmp_path: Path, request: pytest.FixtureRequest) -> 
         yield client_of(store), request.param == "names"
 
 
-def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tuple[TestClient, bool]) -> None:
+def test_every_link_leads_to_a_page_and_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(
+    attacked: tuple[TestClient, bool],
+) -> None:
     browser, sundays = attacked
     kinds, seen, shows, broken = Counter[str](), set[str](), set[str](), list[str]()
     # Those that read pages first: few decisions of a kind are looked at.
@@ -108,7 +110,12 @@ def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tupl
         assert "set-cookie" not in answer.headers
         sort = answer.headers["content-type"].partition(";")[0]
         if sort == "text/html":
+            # A decision has its own instant, not the midnight at which the slot of its run began.
+            assert kind != "/decisions" or "T00:00Z" not in answer.text
             page = Links(answer.text)
+            # No other host is asked for anything.
+            assert all(urljoin(f"{BASE}/", link).startswith(f"{BASE}/") for link in page.found), path
+            assert page.tags.count("h1") == page.tags.count("main") == 1
             assert "img" not in page.tags and page.scripts == ["/static/page.js"], path
             assert not {name for name in page.attributes if name.startswith("on") or name == "style"}
             # What a form sends back stands there as it is.
@@ -128,6 +135,7 @@ def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tupl
     # It is shown, and not left out.
     assert {"/", "/today", "/decisions", "/events", "/event", "/bot", "/decision"} <= shows or not sundays
     wanted = {"/bot", "/decision", "/event", "/account", "/cohorts", "/source", "/runs", "/decisions.csv", "/bot.csv"}
+    wanted |= {"/cohort", "/status", "/calibration", "/today", "/compare", "/methods"}
     assert wanted <= set(kinds) or not sundays, wanted - set(kinds)
 
 

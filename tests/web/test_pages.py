@@ -4,14 +4,12 @@ import html
 import inspect
 import re
 import shutil
-from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
 
 import pytest
 from fastapi.testclient import TestClient
@@ -24,12 +22,10 @@ from predibot.ledger.write.slots import SlotResult, add_schedule, begin_slot, en
 from predibot.scoring.standing import BASELINES
 from tests.acceptance.conftest import said_here
 from tests.ledger.by_hand import a_run, claimant, event_of, take
-from tests.web.conftest import BASE, client_of
 from tests.web.conftest import NOW as WEB_NOW
+from tests.web.conftest import client_of
 from tests.worlds import Worlds, one_agent, three_games, two_events
 
-MOST = 2
-"""Pages of a kind that are read."""
 TOKEN = "a token of sixteen characters and more"
 
 
@@ -56,34 +52,6 @@ class Links(HTMLParser):
             self.outside.append(dict(attrs)["href"] or "")
             return
         self.found += [value for name, value in attrs if name in ("href", "src", "action") and value]
-
-
-def test_every_link_from_the_first_page_on_leads_to_a_page_that_needs_no_script(browser: TestClient) -> None:
-    # Last comes what is read first: one that reads pages.
-    seen, of_kind, ahead = dict[str, int](), Counter[str](), ["/", "/decisions?bot=script_sharp&sort=slot"]
-    while ahead:
-        path = ahead.pop().partition("#")[0]
-        kind = path.partition("?")[0]
-        if path in seen or not path or of_kind[kind] >= MOST:
-            continue
-        of_kind[kind] += 1
-        answer = browser.get(path)
-        seen[path] = answer.status_code
-        if not answer.headers["content-type"].startswith("text/html"):
-            continue
-        # A decision has its own instant, not the midnight at which the slot of its run began.
-        assert kind != "/decisions" or "T00:00Z" not in answer.text
-        page = Links(answer.text)
-        assert page.scripts == ["/static/page.js"], path
-        assert not {name for name in page.attributes if name.startswith("on") or name == "style"}
-        assert page.tags.count("h1") == page.tags.count("main") == 1
-        for link in page.found:
-            # No other host is asked for anything.
-            assert urljoin(f"{BASE}/", link).startswith(f"{BASE}/")
-            ahead.append(link)
-    assert {"/bot", "/decision", "/event", "/account", "/cohort", "/runs", "/status", "/calibration"} <= set(of_kind)
-    assert {"/today", "/compare", "/methods", "/source"} <= set(of_kind)
-    assert set(seen.values()) == {200}
 
 
 def test_the_leaderboard_says_what_the_terminal_says(browser: TestClient, played: str) -> None:
