@@ -132,11 +132,8 @@ class _PositionFold:
         )
 
     def _end(self, row: JournalRow, instrument: Instrument) -> None:
-        shares, name = -row.shares, self._open.get(instrument)
-        position = None if name is None else self.positions[name]
-        if position is None or shares > position.shares:
-            held = 0.0 if position is None else position.shares
-            raise ValueError(f"a {row.kind} takes {shares:g} shares of {instrument.id}, and {held:g} are held")
+        # The account of the same journal was made first, and refuses rows that take more than is held.
+        shares, position = -row.shares, self.positions[self._open[instrument]]
         cost_usd = position.cost_usd if shares == position.shares else position.cost_usd * (shares / position.shares)
         changes: dict[str, Any] = {
             "shares": position.shares - shares,
@@ -152,8 +149,6 @@ class _PositionFold:
         self._change(position, **changes)
 
     def _reverse(self, row: JournalRow, instrument: Instrument) -> None:
-        if not self._ended.get(instrument):
-            raise ValueError(f"a reversal of nothing: {instrument.id} was not settled")
         name, shares, cost_usd, paid_usd = self._ended[instrument].pop()
         undone = replace(self.positions[name], realised_usd=self.positions[name].realised_usd - (paid_usd - cost_usd))
         kept = self.positions[self._open.setdefault(instrument, name)]

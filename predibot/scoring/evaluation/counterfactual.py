@@ -32,10 +32,7 @@ class Counterfactual:
 def delay_scores(
     record: TrackRecord, returns: Sequence[HorizonReturns], delays_days: Sequence[float], uncertainty: Uncertainty
 ) -> tuple[Counterfactual, ...]:
-    """Return what each bot would have earned some days late; a negative difference says that stale decisions hurt.
-
-    Raises `ValueError` if a delay, in units of 24 hours, is not above zero.
-    """
+    """Return what each bot would have earned some days late; a negative difference says that stale decisions hurt."""
     late = ((f"{days:g}", delay_record(record, days)) for days in delays_days)
     return tuple(found for change, other in late for found in _beside(record, change, returns, other, uncertainty))
 
@@ -43,7 +40,7 @@ def delay_scores(
 def sizing_scores(
     record: TrackRecord, returns: Sequence[HorizonReturns], rules: Sequence[str], uncertainty: Uncertainty
 ) -> tuple[Counterfactual, ...]:
-    """Return what each bot would have earned with other sizing rules; raise `ValueError` if one is not in `SIZINGS`."""
+    """Return what each bot would have earned with other sizing rules, some of `SIZINGS`."""
     bet_again = ((rule, resize_bets(record, rule)) for rule in rules)
     return tuple(found for rule, other in bet_again for found in _beside(record, rule, returns, other, uncertainty))
 
@@ -86,15 +83,12 @@ def delay_record(record: TrackRecord, days: float) -> tuple[TrackRecord, Ints]:
 
     The same dollars are bet on the same sides, at the price of that later instant, and held for as long as before. A
     decision is left out where that instant lies after the evaluation, or where a market with money on it had settled,
-    had no price, or was too cheap for a bet by then. Raises `ValueError` if the days, in units of 24 hours, are not
-    above zero.
+    had no price, or was too cheap for a bet by then. The days are units of 24 hours, above zero.
 
     Source:
         The rolling-k analysis of LiveTradeBench (2025), which carries out the allocation of k days ago; ours delays
         single decisions, so that each can be compared with itself.
     """
-    if not 0.0 < days < np.inf:
-        raise ValueError(f"a delay is {days!r} days; it must be above zero")
     late = record.decided_at + days * DAY_SECONDS
     price = _prices_then(record, late[record.bet_decision])
     staked = record.bet_usd != 0.0
@@ -124,11 +118,8 @@ def resize_bets(record: TrackRecord, rule: str) -> tuple[TrackRecord, Ints]:
 
     Each market is sized by itself with the whole dollar, as `bet_usd` does for strategies, then the bets of a decision
     are made smaller together where they add up to more. Forecasts, prices and everything else stay. Without a forecast
-    nothing is bet. A decision that bet without a forecast is left out: no rule can bet it again. Raises `ValueError`
-    for another rule.
+    nothing is bet. A decision that bet without a forecast is left out: no rule can bet it again.
     """
-    if rule not in SIZINGS:
-        raise ValueError(f"no sizing {rule!r}; there are {', '.join(SIZINGS)}")
     unsaid = (record.bet_usd != 0.0) & np.isnan(record.bet_probability)
     again = np.bincount(record.bet_decision, unsaid, record.decided_at.size) == 0
     kept = record.only(again)

@@ -84,16 +84,13 @@ def draw_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
     chance 1 / mean block. The same returns and seed give the same resamples, also with other curves beside them.
 
     Args:
-        returns: The return of each curve on each date, (n dates, m curves), each at least -1; n at least 2, else a
-            ValueError.
+        returns: The return of each curve on each date, (n dates, m curves), each at least -1; n at least 2.
         uncertainty: Seed, number of resamples, confidence.
 
     Source:
         Politis and Romano (1994), Journal of the American Statistical Association 89(428), 1303-1313.
     """
     n, m = returns.shape
-    if n < 2:
-        raise ValueError(f"there are {n} returns to draw from; give at least 2")
     logs = np.log(np.maximum(1.0 + returns, _LEAST))
     table = np.concatenate([logs, returns, returns**2], axis=1)
     sums, falls = [], []

@@ -1,9 +1,8 @@
 """Dependence: how many events moved as one, by their gains on the same days."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, numbers, same_length, within_floats
+from predibot.scoring.arguments import Floats, Ints, within_floats
 from predibot.scoring.inference.clusters import cluster_codes
 
 NO_MOVE = 1e-9
@@ -11,7 +10,7 @@ NO_MOVE = 1e-9
 
 
 @within_floats
-def dependence(contributions: ArrayLike, events: ArrayLike, days: ArrayLike) -> float:
+def dependence(contributions: Floats, events: Ints, days: Ints) -> float:
     """Return D, which multiplies the variance of a sum where events moved together.
 
     D = max(1, sum over days of C^2 / sum over days of Q). C is the sum of all events'
@@ -22,14 +21,11 @@ def dependence(contributions: ArrayLike, events: ArrayLike, days: ArrayLike) -> 
 
     Args:
         contributions: Finite terms of the sum, shape (n,); rows of one event and day are added up first.
-        events: The event of each, words or whole numbers, shape (n,).
-        days: The UTC day of each, words or whole numbers, shape (n,).
+        events: The event of each, shape (n,).
+        days: The UTC day of each, shape (n,).
 
     Returns:
         D, 1 or more; 1 where nothing moved, or there are no rows.
-
-    Raises:
-        ValueError: If the lengths differ, or a contribution is no finite number.
 
     Source:
         A design effect as in Kish (1965), over days instead of within samples.
@@ -37,17 +33,16 @@ def dependence(contributions: ArrayLike, events: ArrayLike, days: ArrayLike) -> 
     Examples:
         Two events that cancel out on the first day, and move as one on the second:
 
-        >>> round(dependence([0.1, -0.1, 0.5, 0.5], ["a", "b", "a", "b"], [1, 1, 2, 2]), 3)
+        >>> gained, events, days = np.array([0.1, -0.1, 0.5, 0.5]), np.array([0, 1, 0, 1]), np.array([1, 1, 2, 2])
+        >>> round(dependence(gained, events, days), 3)
         1.923
     """
-    gained = numbers("contributions", contributions)
-    same_length(contributions=gained, events=np.asarray(events), days=np.asarray(days))
-    if not gained.size:
+    if not contributions.size:
         return 1.0
     event, day = cluster_codes(events, "events"), cluster_codes(days, "days")
     n = int(day.max()) + 1
     cell, of_row = np.unique(event * n + day, return_inverse=True)
-    sums = np.bincount(of_row, gained, cell.size).astype(np.float64)
+    sums = np.bincount(of_row, contributions, cell.size).astype(np.float64)
     return max(1.0, float(dependence_by_day(sums, cell % n, n)[0][-1]))
 
 

@@ -323,25 +323,22 @@ def _without_rounding(account: Floats, returns: Floats) -> Floats:
     return np.full(returns.shape, math.expm1(rate)) if (np.abs(account - steady) <= last_digit).all() else returns
 
 
-def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:
+def owing_score(values: Floats, convention: Convention) -> EquityScore:
     """Return the figures of an account that was worth less than nothing, or came back from nothing.
 
     These are its return on its first value and its deepest fall; figures of returns do not exist from zero and less.
 
     Args:
-        values: In the order of time, shape (n,), finite, the first above zero (otherwise `ValueError`).
+        values: In the order of time, shape (n,), finite, the first above zero.
         convention: How figures would be made.
     """
-    account = numbers("values", values)
-    not_empty("values", account)
-    refuse("values", account[:1], account[:1] <= 0.0, "an account must start above zero")
     return EquityScore(
-        n_values=account.size,
+        n_values=values.size,
         n_returns=0,
-        first_value=float(account[0]),
-        last_value=float(account[-1]),
-        cumulative_return=float(account[-1]) / float(account[0]) - 1.0,
-        max_drawdown=float(np.max(1.0 - account / np.maximum.accumulate(account))),
+        first_value=float(values[0]),
+        last_value=float(values[-1]),
+        cumulative_return=float(values[-1]) / float(values[0]) - 1.0,
+        max_drawdown=float(np.max(1.0 - values / np.maximum.accumulate(values))),
         ddof=convention.ddof,
         risk_free_rate=convention.risk_free_rate,
         value_at_risk_level=VALUE_AT_RISK_LEVEL,

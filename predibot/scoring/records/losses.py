@@ -6,8 +6,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, instance_of
-from predibot.scoring.inference.bootstrap import at_least
+from predibot.scoring.arguments import Floats
 from predibot.scoring.metrics.returns import horizon_gains
 from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns
 from predibot.scoring.records.track_record import TrackRecord
@@ -37,8 +36,7 @@ class Loss:
 def largest_losses(record: TrackRecord, most: int) -> tuple[Loss, ...]:
     """Return the `most` bets with the largest losses, the largest first; of equals the earlier in the record.
 
-    Decisions that are ranked apart count too: a model's possible knowledge is no excuse for a loss. Raises `ValueError`
-    if it is no record, or `most` is below zero.
+    Decisions that are ranked apart count too: a model's possible knowledge is no excuse for a loss.
     """
     return _largest(record, most, -1.0)
 
@@ -87,8 +85,6 @@ def _gains(record: TrackRecord) -> tuple[Floats, HorizonReturns]:
 
 
 def _largest(record: TrackRecord, most: int, sign: float) -> tuple[Loss, ...]:
-    instance_of("record", record, TrackRecord)
-    at_least("most", most, 0)
     rankings = (record.without_apart(), record.apart())
     found = [each for ranking in rankings if ranking for each in _largest_of(ranking, most, sign)]
     return tuple(sorted(found, key=lambda each: -sign * each.gain_usd)[:most])

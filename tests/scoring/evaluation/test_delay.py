@@ -92,9 +92,3 @@ def _price(record: TrackRecord, market: int, decision: int, days: float) -> floa
         if of == market and begin < at <= end and end - at <= 3 * DAY
     ]
     return float(record.observation_price_yes[max(seen)[1]])
-
-
-@pytest.mark.parametrize("days", [0.0, -1.0, math.nan, math.inf])
-def test_a_delay_that_is_none_is_refused(days: float) -> None:
-    with pytest.raises(ValueError, match="it must be above zero"):
-        delay_record(record_of([], as_of=0), days)

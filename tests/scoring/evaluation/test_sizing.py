@@ -47,8 +47,3 @@ def test_all_but_the_dollars_stays() -> None:
     after, _ = resize_bets(before, "kelly")
     for name in ("bet_price_yes", "bet_probability", "bet_bid_yes", "decided_at"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
-
-
-def test_a_rule_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="no sizing 'martingale'; there are flat, kelly, half_kelly, fractional_kelly"):
-        resize_bets(record_of([], as_of=0), "martingale")

@@ -132,11 +132,6 @@ def test_a_sharpe_ratio_is_moved_out_to_what_prices_imply_and_has_no_interval_fa
     assert beyond.interval is None
 
 
-def test_one_date_is_nothing_to_draw_from() -> None:
-    with pytest.raises(ValueError, match="1 returns to draw from; give at least 2"):
-        draw_curves(returns(1), FEW)
-
-
 # The aims stand in docs/coverage.md, with what a thousand simulations measured.
 @pytest.mark.parametrize(("dates", "least"), [(30, 0.88), (120, 0.90)])
 def test_intervals_hold_the_expected_log_growth(dates: int, least: float) -> None:

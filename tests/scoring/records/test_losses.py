@@ -50,11 +50,6 @@ def test_as_many_are_listed_as_were_asked_for_and_no_gain_among_them() -> None:
     assert largest_losses(record_of([], as_of=1.0), 5) == ()
 
 
-def test_a_number_below_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="most"):
-        largest_losses(RECORD, -1)
-
-
 def test_the_largest_gain_comes_first_and_no_loss_is_among_them() -> None:
     made = [
         Made("a", at=0.0, event=1, bets=(Bet(0, 0.5, 0.5, 0.9), Bet(1, 0.5, 0.2, 0.9))),
