@@ -121,15 +121,12 @@ def test_a_process_that_starts_while_the_server_is_away_waits_for_it(program: Pr
     assert document_of(process)["totals"]["recorded"] == EVENTS
 
 
-def test_threads_share_five_connections(many: Program, postgres: Postgres) -> None:
-    process = many.decide("many.toml", ledger=postgres.fresh())
-    assert most_connections(process, postgres) == 5
-    assert document_of(process)["totals"]["recorded"] == BOTS * EVENTS
-
-
-def test_each_process_has_five_connections_at_most(many: Program, postgres: Postgres) -> None:
-    process = many.decide("many.toml", "--executor", "processes:2", ledger=postgres.fresh())
-    assert 2 <= most_connections(process, postgres) <= 3 * 5
+@pytest.mark.parametrize(("executor", "least", "most"), [("threads:64", 5, 5), ("processes:2", 2, 3 * 5)])
+def test_threads_share_five_connections_and_each_process_has_five_at_most(
+    many: Program, postgres: Postgres, executor: str, least: int, most: int
+) -> None:
+    process = many.decide("many.toml", "--executor", executor, ledger=postgres.fresh())
+    assert least <= most_connections(process, postgres) <= most
     assert document_of(process)["totals"]["recorded"] == BOTS * EVENTS
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from predibot.jobs.schedule.scheduled_recipe import ServiceLock
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import add_schedule, change_schedule, read_service, read_slots
+from tests.acceptance.conftest import Said, said_here
 from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, wait_until
 from tests.ledger.statements import found
 from tests.plain_words import private_words
@@ -97,8 +99,7 @@ def test_once_plays_what_is_due_and_says_what_came_of_it(program: Program) -> No
     assert len(played) >= 2 and "quick: it is 2026-01-06T12:00Z in the simulated world" in said
     assert private_words(said) == []
     assert "quick: the run of " in said
-    status = program.start("status", "--json", "--ledger", program.ledger)
-    (found,) = json.loads(status.communicate(timeout=PATIENCE_SECONDS)[0])["schedules"]
+    (found,) = said_here("status", "--json", "--ledger", program.ledger).document["schedules"]
     assert found["slots"]["done"] == len(rows(program, "quick"))
     assert found["evaluated_at"] is not None
 
@@ -180,27 +181,29 @@ def test_a_living_service_keeps_its_ledger_whatever_the_clock_says(program: Prog
     assert ended(service)[0] == 0
 
 
-@pytest.mark.parametrize("slot", ["2126-01-01T00:00Z", "2026-01-01T00:00:30Z"])
-def test_a_slot_that_has_not_begun_or_is_none_is_refused(program: Program, slot: str) -> None:
-    process = program.start("schedule", "run-now", "quick", "--slot", slot, "--ledger", program.ledger)
-    code, said = ended(process)
-    assert (code, "--slot names a minute that has begun" in said, rows(program, "quick")) == (1, True, ())
+def played_now(program: Program, *more: str) -> Said:
+    """Return what `schedule run-now` says."""
+    with chdir(program.folder):
+        return said_here("schedule", "run-now", "quick", "--json", *more, "--ledger", program.ledger)
 
 
-def test_a_slot_of_a_year_that_no_ledger_holds_is_refused(program: Program) -> None:
-    process = program.start("schedule", "run-now", "quick", "--slot", "0001-01-01", "--ledger", program.ledger)
-    code, said = ended(process)
-    assert (code, rows(program, "quick")) == (1, ())
-    assert "error: a ledger holds the years 1970 to 2999, and 0001-01-01T00:00Z is outside; name another." in said
+@pytest.mark.parametrize(
+    ("slot", "why"),
+    [
+        ("2126-01-01T00:00Z", "--slot names a minute that has begun"),
+        ("2026-01-01T00:00:30Z", "--slot names a minute that has begun"),
+        ("0001-01-01", "a ledger holds the years 1970 to 2999, and 0001-01-01T00:00Z is outside; name another."),
+    ],
+)
+def test_a_slot_that_has_not_begun_or_is_none_is_refused(program: Program, slot: str, why: str) -> None:
+    said = played_now(program, "--slot", slot)
+    assert (said.code, why in said.document["error"]["message"], rows(program, "quick")) == (1, True, ())
 
 
 def test_a_slot_is_played_now_by_hand_and_then_no_more(program: Program) -> None:
     now = datetime.now(UTC)
-    process = program.start("schedule", "run-now", "quick", "--json", "--ledger", program.ledger)
-    out, err = process.communicate(timeout=PATIENCE_SECONDS)
-    first = json.loads(out)
-    assert (process.returncode, first["status"], first["tries"]) == (0, "done", 1), err
+    said = played_now(program)
+    assert (said.code, said.document["status"], said.document["tries"]) == (0, "done", 1), said.err
     (row,) = rows(program, "quick")
     assert now - BETWEEN <= row.slot_at <= datetime.now(UTC)
-    again = program.start("schedule", "run-now", "quick", "--json", "--slot", first["slot"], "--ledger", program.ledger)
-    assert json.loads(again.communicate(timeout=PATIENCE_SECONDS)[0])["tries"] == 1
+    assert played_now(program, "--slot", said.document["slot"]).document["tries"] == 1
