@@ -66,6 +66,14 @@ def forecasts_on(asked: Asked, probability: float = 0.5) -> str:
     return json.dumps({"market_decisions": [{"market_id": each, **said} for each in ids], "unallocated_capital": 1.0})
 
 
+def bot_of(
+    url: str, *more: str, name: str = "agent", strategy: str = "one_shot", model: str = "local/tiny", price: object = 0
+) -> str:
+    """Return a bot whose model is asked at an address, with these lines more, as a recipe has it."""
+    lines = (f'name = "{name}"', f'strategy = "{strategy}"', f'model = "{model}"', f'base_url = "{url}"')
+    return "\n".join(("[[bots]]", *lines, f"price_usd_per_million_tokens = {price}", *more, ""))
+
+
 @contextmanager
 def own_plugins(kind: str, folder: Path) -> Iterator[None]:
     """Have the program find plug-ins of a kind in a folder, as one that starts with this folder in its environment."""

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import Predibot, forecasts_on
+from tests.acceptance.conftest import Predibot, bot_of, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, serving, tool_call
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 INSTANT = "2026-02-13T19:30:00Z"
 SHARP = '[[bots]]\nname = "sharp"\nstrategy = "tool_agent"\nmodel = "sandbox/sharp"\n'
-WORLD = ("--venue", "sandbox:events=20", "--events", "2", "--json")
+WORLD = ("--venue", "sandbox:events=8", "--events", "2", "--json")
 
 
 class _Forecaster(ChatServer):
@@ -33,19 +33,8 @@ def _write(folder: Path, text: str) -> str:
     return "r.toml"
 
 
-def _agent(base_url: str, more: str = "") -> str:
-    return (
-        '[[bots]]\nname = "agent"\nstrategy = "tool_agent"\nmodel = "local/tiny"\nmin_searches = 0\nmin_pages = 0\n'
-        f'base_url = "{base_url}"\n{more}'
-    )
-
-
 DDGS = '[search]\nproviders = ["ddgs"]'
 FREE = "price_usd_per_million_tokens = 0\n"
-
-
-def _searxng(base_url: str) -> str:
-    return f'[search]\nproviders = ["searxng"]\nbase_urls = {{searxng = "{base_url}"}}\n'
 
 
 def test_on_recorded_markets_an_agent_is_asked_what_was_known_and_is_scored_like_any_other(
@@ -54,7 +43,9 @@ def test_on_recorded_markets_an_agent_is_asked_what_was_known_and_is_scored_like
     venue = f"archive:{shared_data / 'polymarket-2026-02'}"
     with serving(_Forecaster()) as server:
         half = '[[bots]]\nstrategy = "always_half"\n'
-        recipe = _write(tmp_path, half + _agent(server.base_url, FREE) + _searxng(server.base_url))
+        agent = bot_of(server.base_url, "min_searches = 0\nmin_pages = 0", strategy="tool_agent")
+        searxng = f'[search]\nproviders = ["searxng"]\nbase_urls = {{searxng = "{server.base_url}"}}\n'
+        recipe = _write(tmp_path, half + agent + searxng)
         said = predibot("decide", recipe, "--venue", venue, "--as-of", INSTANT, "--events", "4", "--json")
         prompts = [_prompt(asked) for asked in server.asked if "market id:" in _prompt(asked)]
     assert said.code == 0, said.err
@@ -116,7 +107,7 @@ def test_a_budget_that_is_spent_leaves_only_the_answer_and_then_an_abstention(
     predibot: Predibot, tmp_path: Path, limit: str, status: str, said: str
 ) -> None:
     recipe = _write(tmp_path, f"[limits.decision]\n{limit}\n{SHARP}")
-    decided = predibot("decide", recipe, "--venue", "sandbox:events=20", "--events", "1")
+    decided = predibot("decide", recipe, "--venue", "sandbox:events=8", "--events", "1")
     assert decided.code == 0, decided.err
     rows = [json.loads(line) for line in predibot("export", "--canonical").out.splitlines()]
     (decision,) = [row for row in rows if row["table"] == "decisions"]

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import Predibot, forecasts_on
+from tests.acceptance.conftest import Predibot, bot_of, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, completion, hang, hang_up, serving
 from tests.cli.alone import Ended, predibot_alone
 from tests.jobs.program import Program, passes_over, wait_until
@@ -24,7 +24,7 @@ from tests.soaks import few, one_in
 EVENTS, BOTS = 8, 4
 DECISIONS = EVENTS * BOTS
 WORLD = ("--venue", "sandbox:events=20")
-PRICE = "price_usd_per_million_tokens = {input = 1.0, output = 8.0}\n"
+PRICE = "{input = 1.0, output = 8.0}"
 TRUE_USD = 0.006
 """What a call costs: 2,000 tokens in, 500 out; its worst case is about $0.045."""
 
@@ -54,8 +54,7 @@ def forecaster(faults: Iterable[Said | None] = ()) -> Iterator[_Forecaster]:
 
 def recipe(folder: Path, server: ChatServer, limits: str, *, bots: int = BOTS, more: str = "") -> str:
     """Write a recipe of bots that ask once, and return its name."""
-    each = f'strategy = "one_shot"\nmodel = "local/tiny"\nbase_url = "{server.base_url}"\n{PRICE}{more}'
-    texts = [f'[[bots]]\nname = "bot{number}"\n{each}' for number in range(bots)]
+    texts = [bot_of(server.base_url, more, name=f"bot{number}", price=PRICE) for number in range(bots)]
     (folder / "r.toml").write_text(f"{limits}\n" + "".join(texts), encoding="utf-8")
     return "r.toml"
 

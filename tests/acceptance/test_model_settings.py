@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, bot_of
 from tests.acceptance.test_outage import Provider
 from tests.agents.chat_server import Asked, Said, error, serving
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-WORLD = ("--venue", "sandbox:events=20", "--events", "1", "--json")
+WORLD = ("--venue", "sandbox:events=6", "--events", "1", "--json")
 NOTE = "local/tiny does not take temperature, and answered without it"
 
 
@@ -45,10 +45,7 @@ def provider() -> Iterator[_Cold]:
 
 def recipe(provider: _Cold, settings: str, *, price: float = 0.0, limits: str = "") -> str:
     """Write a recipe with a bot of these settings, and return its name."""
-    agent = f'name = "agent"\nstrategy = "one_shot"\nmodel = "local/tiny"\nbase_url = "{provider.base_url}"\n'
-    Path("r.toml").write_text(
-        f"{limits}\n[[bots]]\n{agent}price_usd_per_million_tokens = {price}\n{settings}\n", encoding="utf-8"
-    )
+    Path("r.toml").write_text(f"{limits}\n{bot_of(provider.base_url, settings, price=price)}", encoding="utf-8")
     return "r.toml"
 
 

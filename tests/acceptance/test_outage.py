@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from predibot.cli.ending import EXIT_CODES, code_of_decisions
-from tests.acceptance.conftest import Predibot, forecasts_on
+from tests.acceptance.conftest import Predibot, bot_of, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, completion, error, said_json, serving
 from tests.soaks import few
 from tests.venues.payloads import event_payload, market_payload
@@ -42,11 +42,8 @@ def provider() -> Iterator[Provider]:
 
 def recipe(provider: ChatServer, limits: str = "") -> str:
     """Write a recipe with a bot without a model and one that asks the provider, and return its name."""
-    agent = (
-        'name = "agent"\nstrategy = "one_shot"\nmodel = "local/tiny"\nprice_usd_per_million_tokens = 0\n'
-        f'base_url = "{provider.base_url}"\n'
-    )
-    Path("r.toml").write_text(f'{limits}\n[[bots]]\nstrategy = "market_price"\n[[bots]]\n{agent}', encoding="utf-8")
+    baseline = '[[bots]]\nstrategy = "market_price"\n'
+    Path("r.toml").write_text(f"{limits}\n{baseline}{bot_of(provider.base_url)}", encoding="utf-8")
     return "r.toml"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import Predibot, forecasts_on
+from tests.acceptance.conftest import Predibot, bot_of, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, completion, said_json, serving, tool_call
 from tests.soaks import few
 
@@ -55,11 +55,9 @@ class _Broken(ChatServer):
 
 def bots_of(server: _Broken, strategy: str) -> str:
     """Return a bot of a strategy for each way, as a recipe has them."""
-    name = strategy.partition(" ")[0]
+    given = {"strategy": strategy.partition(" ")[0]}
     return "".join(
-        f'[[bots]]\nname = "{way}"\nstrategy = "{name}"\nmodel = "local/{way}"\nbase_url = "{server.base_url}"\n'
-        f"price_usd_per_million_tokens = 0\n{STRATEGIES[strategy]}\n"
-        for way in WAYS
+        bot_of(server.base_url, STRATEGIES[strategy], name=way, model=f"local/{way}", **given) for way in WAYS
     )
 
 

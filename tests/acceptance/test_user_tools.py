@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Said as Printed
-from tests.acceptance.conftest import forecasts_on, own_plugins, said_here
+from tests.acceptance.conftest import bot_of, forecasts_on, own_plugins, said_here
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, serving, tool_call
 from tests.cli.alone import predibot_alone
 from tests.jobs.tiny import write_archive
@@ -76,10 +76,7 @@ class User:
 
 
 def agent(server: ChatServer, more: str) -> str:
-    return (
-        '[[bots]]\nname = "agent"\nstrategy = "tool_agent"\nmodel = "local/tiny"\nmin_searches = 0\nmin_pages = 0\n'
-        f'base_url = "{server.base_url}"\nprice_usd_per_million_tokens = 0\n{more}'
-    )
+    return bot_of(server.base_url, "min_searches = 0\nmin_pages = 0", more, strategy="tool_agent")
 
 
 @pytest.fixture
@@ -250,8 +247,7 @@ def test_no_words_that_a_page_put_into_the_model_come_back_as_ours(user: User) -
 def test_one_prompt_repeats_no_words_of_an_answer_outside_the_fence(user: User) -> None:
     said = json.dumps({"market_decisions": [{"market_id": PAGE_WORDS, PAGE_WORDS: PAGE_WORDS}], PAGE_WORDS: 1})
     with chat_server(*(completion(text) for text in (said, f'"{PAGE_WORDS}"', f"{PAGE_WORDS} {{"))) as server:
-        recipe = agent(server, "").replace("tool_agent", "one_shot").replace("min_searches = 0\nmin_pages = 0\n", "")
-        (user.folder / "r.toml").write_text(recipe, encoding="utf-8")
+        (user.folder / "r.toml").write_text(bot_of(server.base_url), encoding="utf-8")
         user.run("decide", "r.toml", *WORLD)
         told = [each for asked in server.asked for each in asked.body["messages"] if each["role"] == "user"]
     assert len(server.asked) == 4

@@ -26,7 +26,8 @@ from predibot.reports.views.summary import summary_of
 from predibot.sandbox.server.options import parse_options
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
-from tests.agents.chat_server import JSON, Said, chat_server, completion
+from tests.acceptance.conftest import bot_of
+from tests.agents.chat_server import JSON, ChatServer, Said, chat_server, completion
 from tests.jobs.notify.servers import TOKEN, Heard, web
 from tests.jobs.program import PATIENCE_SECONDS
 from tests.jobs.schedule.life import Done
@@ -40,10 +41,11 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 NOON = parse_instant("2026-11-22T12:00Z")
 SCHEDULE = 'venue = "sandbox:events=6"\n[schedule]\ncron = "5 12 * * *"\n[selection]\nevents = 2\n'
 BASELINES = '[[bots]]\nstrategy = "market_price"\n[[bots]]\nstrategy = "always_half"\n'
-AGENT = (
-    '[[bots]]\nname = "agent"\nstrategy = "one_shot"\nmodel = "local/tiny"\nbase_url = "{url}"\n'
-    'credential = "ACME_API_KEY"\nprice_usd_per_million_tokens = 1\n'
-)
+
+
+def agent(server: ChatServer) -> str:
+    """Return a bot that asks a server with a key, as a recipe has it."""
+    return bot_of(server.base_url, 'credential = "ACME_API_KEY"', price=1)
 
 
 @contextmanager
@@ -147,7 +149,7 @@ def test_a_failure_is_told_once_over_many_processes_and_so_is_its_end_and_nothin
 ) -> None:
     error = {"error": {"message": f"wrong key {KEY}: {PAGE}"}}
     with chat_server(Said(json.dumps(error).encode(), 401, {"Content-Type": JSON})) as server:
-        service.recipe(SCHEDULE + BASELINES + AGENT.format(url=server.base_url))
+        service.recipe(SCHEDULE + BASELINES + agent(server))
         service.look()
         assert service.look(5 * MINUTE) == ["predibot: daily failed in part, run of 2026-11-22T12:05Z"]
         for _ in range(2):
@@ -165,7 +167,7 @@ def test_a_failure_is_told_once_over_many_processes_and_so_is_its_end_and_nothin
 def test_failures_by_unreadable_answers_are_told_apart_with_what_asks_again(service: Service) -> None:
     slot = parse_instant("2026-11-22T12:05Z")
     with chat_server(completion("sixty percent")) as server:
-        service.recipe(SCHEDULE + BASELINES + AGENT.format(url=server.base_url))
+        service.recipe(SCHEDULE + BASELINES + agent(server))
         service.look()
         assert service.look(5 * MINUTE) == ["predibot: daily failed in part, run of 2026-11-22T12:05Z"]
         asked = len(server.asked)
@@ -212,7 +214,7 @@ def spending(service: Service) -> Iterator[Callable[[str], None]]:
     set_up(settings.parent, settings.read_text().replace("[notify]", "[notify]\nbudget_share = 0.02"))
     usage = {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1_000}
     with chat_server(completion(ABSTAINS, usage=usage)) as server:
-        yield lambda limits: service.recipe(SCHEDULE + limits + AGENT.format(url=server.base_url))
+        yield lambda limits: service.recipe(SCHEDULE + limits + agent(server))
 
 
 def test_a_limit_nearly_spent_is_told_once_and_so_is_what_cannot_be_afforded(service: Service) -> None:
