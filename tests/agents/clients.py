@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from predibot.agents.budget.price import TokenPrice
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.clients.litellm_model import LiteLLMModel
-from predibot.agents.models.clients.openai_clients import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolSchema, Usage

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from predibot.agents.budget.price import TokenPrice
-from predibot.agents.models.clients.openai_clients import Endpoint, ResponsesModel
+from predibot.agents.models.clients.chat_completions import Endpoint
+from predibot.agents.models.clients.responses import ResponsesModel
 from predibot.net.api_keys import Key
 from tests.agents.chat_server import ChatServer, Said, said_json
 from tests.agents.clients import KEY_NAME, SECRET, Clock, retry_of

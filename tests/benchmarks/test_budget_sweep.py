@@ -16,7 +16,7 @@ from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import TokenPrice
 from predibot.agents.loop.run_agent import run_agent
 from predibot.agents.loop.tool_loop import LoopLimits
-from predibot.agents.models.clients.openai_clients import Endpoint, OpenAICompatibleModel
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits

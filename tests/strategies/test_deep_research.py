@@ -8,7 +8,7 @@ import pytest
 
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import TokenPrice
-from predibot.agents.models.clients.openai_clients import Endpoint, OpenAICompatibleModel
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits

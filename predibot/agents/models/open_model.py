@@ -7,9 +7,10 @@ from urllib.parse import quote
 
 from predibot.agents.budget.price import TokenPrice, dearest
 from predibot.agents.models.background_models import works_in_background
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.clients.litellm_library import knows_provider, table_price
 from predibot.agents.models.clients.litellm_model import LiteLLMModel, provider_of
-from predibot.agents.models.clients.openai_clients import OPENAI_URL, Endpoint, OpenAICompatibleModel, ResponsesModel
+from predibot.agents.models.clients.responses import OPENAI_URL, ResponsesModel
 from predibot.agents.models.failures import failure_of_status
 from predibot.agents.models.manners import error_words
 from predibot.agents.models.retry import Retry

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from predibot.agents.models.clients.openai_clients import Endpoint, OpenAICompatibleModel
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.domain.terms import ReasoningEffort
 from tests.agents.clients import Clock, retry_of
 from tests.agents.providers.dialects import DIALECTS, SEARCHES, Dialect, Provider, provider

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.clients.litellm_library import table_price
 from predibot.agents.models.clients.litellm_model import LiteLLMModel
-from predibot.agents.models.clients.openai_clients import Endpoint, OpenAICompatibleModel
 from predibot.agents.models.open_model import open_model
 from predibot.agents.models.tool_support import ToolProbe
 from predibot.contracts import ChatModel

@@ -7,7 +7,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from predibot.agents.models.clients.openai_clients import Endpoint, OpenAICompatibleModel
+from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
 from predibot.domain.chat import ChatReply, ChatRequest, ToolCall
 from predibot.errors import ModelRefused, ModelUnavailable, UsageError
 from tests.agents.chat_server import completion, said_json

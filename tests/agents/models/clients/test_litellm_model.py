@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from predibot.agents.budget.price import TokenPrice
+from predibot.agents.models.clients.chat_completions import OpenAICompatibleModel
 from predibot.agents.models.clients.litellm_library import table_price
 from predibot.agents.models.clients.litellm_model import LiteLLMModel, provider_of
-from predibot.agents.models.clients.openai_clients import OpenAICompatibleModel
 from predibot.agents.models.open_model import open_model, worst_price
 from predibot.domain.chat import Cost
 from predibot.domain.terms import ClientName, ModelTerms

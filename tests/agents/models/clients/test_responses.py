@@ -12,8 +12,9 @@ import pytest
 from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import worst_case
 from predibot.agents.models.background_models import works_in_background
+from predibot.agents.models.clients.chat_completions import Endpoint
 from predibot.agents.models.clients.litellm_model import LiteLLMModel
-from predibot.agents.models.clients.openai_clients import LONGEST_WAIT_SECONDS, OPENAI_URL, Endpoint, ResponsesModel
+from predibot.agents.models.clients.responses import LONGEST_WAIT_SECONDS, OPENAI_URL, ResponsesModel
 from predibot.agents.models.failures import GivenUp
 from predibot.agents.models.open_model import open_model, worst_price
 from predibot.agents.models.retry import Retry
@@ -185,8 +186,8 @@ def test_whoever_is_interrupted_cancels_the_job() -> None:
 
 LEAVES = """
 import sys, threading, time
-from predibot.agents.models.clients.openai_clients import Endpoint
-from predibot.agents.models.clients.openai_clients import ResponsesModel
+from predibot.agents.models.clients.chat_completions import Endpoint
+from predibot.agents.models.clients.responses import ResponsesModel
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.models.clients.chat_stream import read_stream
+from predibot.agents.models.clients.chat_completions import read_stream
 from predibot.net.json_client import HttpAnswer
 from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.hosts.manners import MANNERS, THOUGHT, ModelManners
