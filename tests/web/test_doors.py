@@ -4,6 +4,7 @@ import http.client
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import datetime
 
@@ -12,6 +13,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
 import starlette.datastructures
+from fastapi.testclient import TestClient
 
 from predibot.ledger.store import Store
 from predibot.web import server as web_server
@@ -42,6 +44,13 @@ def is_dropped(connection: socket.socket) -> bool:
     return False
 
 
+@pytest.fixture(scope="module", params=few(["127.0.0.1", "0.0.0.0"], "127.0.0.1"))
+def guarded(played: str, request: pytest.FixtureRequest) -> Iterator[TestClient]:
+    """Return a browser that has no token, in front of an app that asks for one and listens at some address."""
+    with Store.open_to_read(played) as store:
+        yield client_of(store, host=request.param, token=TOKEN)
+
+
 @pytest.mark.parametrize(
     "host",
     [
@@ -64,22 +73,18 @@ def is_dropped(connection: socket.socket) -> bool:
         "",
     ],
 )
-@pytest.mark.parametrize("listens", few(["127.0.0.1", "0.0.0.0"], "127.0.0.1"))
-def test_no_host_opens_a_page_without_the_token(played: str, host: str, listens: str) -> None:
+def test_no_host_opens_a_page_without_the_token(guarded: TestClient, host: str) -> None:
     # `URL` of starlette.datastructures wrote the header before the path, and parsed both again (PYSEC-2026-161).
-    with Store.open_to_read(played) as store:
-        browser = client_of(store, host=listens, token=TOKEN)
-        for path in ("/", "/api/v1/runs", "/decisions.csv", "/metrics"):
-            answer = browser.get(path, headers=[("Host", host.encode())])
-            assert answer.status_code in (303, 400, 401) and b"script_sharp" not in answer.content
-            # A blank around a header's value is none of it.
-            assert answer.status_code == 400 or host != host.strip()
+    for path in ("/", "/api/v1/runs", "/decisions.csv", "/metrics"):
+        answer = guarded.get(path, headers=[("Host", host.encode())])
+        assert answer.status_code in (303, 400, 401) and b"script_sharp" not in answer.content
+        # A blank around a header's value is none of it.
+        assert answer.status_code == 400 or host != host.strip()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "LOCALHOST:80", "[::1]:65535", "[::1]", "Localhost"])
-def test_names_of_this_machine_are_asked_for_in_any_case_with_a_port_or_without(played: str, host: str) -> None:
-    with Store.open_to_read(played) as store:
-        assert client_of(store).get("/health", headers={"Host": host}).status_code == 200
+def test_names_of_this_machine_are_asked_for_in_any_case_with_a_port_or_without(browser: TestClient, host: str) -> None:
+    assert browser.get("/health", headers={"Host": host}).status_code == 200
 
 
 def test_requests_as_no_browser_sends_them_open_nothing(played: str) -> None:
@@ -133,7 +138,7 @@ def test_an_answer_that_nobody_takes_is_dropped(played: str, monkeypatch: pytest
     with served(played) as where, socket.socket() as lazy:
         lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         lazy.connect(where)
-        lazy.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 5)
+        lazy.sendall(b"GET /static/style.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 5)
         wait_until(lambda: is_dropped(lazy))
 
 
@@ -159,7 +164,7 @@ def test_health_is_told_while_all_threads_evaluate_and_pages_are_missing(played:
     with served(played, late) as where, ExitStack() as closing:
         for number in range(60):
             asking = closing.enter_context(socket.create_connection(where))
-            path = ("/", "/bot?name=market_price", "/tables/pairs", "/nowhere")[number % 4]
+            path = ("/runs", "/status", "/tables/pairs", "/nowhere")[number % 4]
             asking.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         try:
             for _ in range(3):
