@@ -438,15 +438,31 @@ def _writes_ahead(connection: Connection) -> bool:
 
 def _engine(url: URL, *, read_only: bool = False) -> Engine:
     file = sqlite_file(url)
+    # Titles are of any script, whatever a server or `PGCLIENTENCODING` would choose.
+    arguments = {} if file else {"client_encoding": "utf8"}
     try:
-        engine = create_engine(url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=file is None)
+        engine = create_engine(
+            url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=file is None, connect_args=arguments
+        )
     except ModuleNotFoundError:
         raise UsageError("a PostgreSQL ledger needs its driver: pip install 'predibot[postgres]'") from None
     if file is None:
-        return engine.execution_options(postgresql_readonly=True) if read_only else engine
+        if read_only:
+            return engine.execution_options(postgresql_readonly=True)
+        event.listen(engine, "connect", _require_utf8)
+        return engine
     event.listen(engine, "connect", partial(_configure, file=file, read_only=read_only))
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _require_utf8(connection: Any, _record: Any) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise LedgerUnusable(
+            f"the database of the ledger is in {encoding}, which cannot hold every text; "
+            "make another with `createdb --encoding=UTF8 --template=template0`"
+        )
 
 
 def _configure(connection: Any, record: Any, *, file: Path, read_only: bool) -> None:

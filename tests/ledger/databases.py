@@ -37,10 +37,11 @@ class Postgres:
     """As its package describes it, which has no types."""
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def empty(self) -> str:
+    def empty(self, encoding: str = "UTF8") -> str:
         """Return the address of a new database without tables."""
         name = f"empty_{next(self.numbers)}"
-        self._run(self.address, f"CREATE DATABASE {name}")
+        options = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0" if encoding != "UTF8" else ""
+        self._run(self.address, f"CREATE DATABASE {name} {options}")
         return self._named(name)
 
     def fresh(self) -> str:

@@ -57,6 +57,29 @@ def test_many_may_open_the_same_new_database_at_once(postgres: Postgres) -> None
     assert versions == [HEAD] * 4
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_every_text_is_refused_in_a_sentence(postgres: Postgres, encoding: str) -> None:
+    address = postgres.empty(encoding)
+    with pytest.raises(LedgerUnusable, match=f"is in {encoding}, .* `createdb --encoding=UTF8"):
+        Store.open(address)
+    with pytest.raises(LedgerUnusable, match="has no tables yet"):
+        Store.open_to_read(address)
+
+
+def test_texts_are_stored_whatever_encoding_the_environment_asks_for(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    title = "Will the yen (円) fall?"
+    with Store.open(postgres.fresh()) as store:
+        with store.write() as connection:
+            connection.execute(
+                text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', :title)"), {"title": title}
+            )
+        with store.read() as connection:
+            assert connection.execute(text("SELECT title FROM events")).scalar_one() == title
+
+
 ALEMBIC = "CREATE TABLE alembic_version (version_num); INSERT INTO alembic_version VALUES ('{}');"
 
 
