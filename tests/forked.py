@@ -90,6 +90,8 @@ def _asked(package: Path | None, *more: str) -> socket.socket:
     """Start the process that forks, which has loaded this too, once, and return the line to it."""
     ours, theirs = socket.socketpair()
     ours.settimeout(PATIENCE_SECONDS)
+    # The process that forks ends when nobody can ask it any more.
+    atexit.register(ours.close)
     with theirs:
         theirs.set_inheritable(True)
         path = os.pathsep.join(str(each) for each in (package, ROOT) if each)
