@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
 from tests.forked import Forked
 from tests.jobs.program import wait_until
+from tests.ledger.statements import altered, found
 
 SLOTS = ("2026-02-01T12:00:00Z", "2026-02-02T12:00:00Z", "2026-02-03T12:00:00Z")
 RECIPE = """game = "buy_or_hold"
@@ -66,16 +65,11 @@ def said(*arguments: str, code: int = 0) -> str:
 
 def decided(at: str, *more: str) -> dict[str, dict[str, Any]]:
     """Return the decisions of a slot, by bot."""
-    found = json.loads(said("decide", "fund.toml", "--as-of", at, "--json", *more))
-    return {each["bot"]: each for each in found["decisions"]}
+    document = json.loads(said("decide", "fund.toml", "--as-of", at, "--json", *more))
+    return {each["bot"]: each for each in document["decisions"]}
 
 
-def rows(folder: Path, statement: str) -> list[tuple[Any, ...]]:
-    """Return what a statement finds in the ledger."""
-    with Store.open(f"sqlite:///{folder}/runs/out/predibot.db") as store, store.read() as connection:
-        return [tuple(row) for row in connection.execute(text(statement))]
-
-
+LEDGER = "sqlite:///runs/out/predibot.db"
 OF_BUYER = "JOIN accounts a ON a.id = account_id WHERE a.bot = 'acme_buyer'"
 JOURNAL = f"SELECT kind, shares, cash_usd FROM journal {OF_BUYER} ORDER BY number"
 VALUED = f"SELECT v.cash_usd, v.value_usd FROM valuations v {OF_BUYER} ORDER BY at"
@@ -87,10 +81,10 @@ def test_an_account_of_an_installed_game_is_played_through_three_slots_by_thread
         made = decided(slot, "--executor", executor)
         assert (made["acme_buyer"]["status"], made["acme_buyer"]["subject_kind"]) == ("recorded", "portfolio")
         assert (made["greedy"]["status"], made["greedy"]["message"][:28]) == ("refused", "you have $100, and asked for")
-    journal, valued = rows(folder, JOURNAL), rows(folder, VALUED)
+    journal, valued = found(LEDGER, JOURNAL), found(LEDGER, VALUED)
     assert [(kind, cash_usd) for kind, _, cash_usd in journal] == [("deposit", 100.0), *[("fill", -30.0)] * 3]
     # Folded by hand: each slot is valued before its purchase, so that the last one is in no valuation yet.
-    prices = [price for (price,) in rows(folder, PRICES)]
+    prices = found(LEDGER, PRICES)
     shares = [journal[1][1], journal[1][1] + journal[2][1]]
     assert valued[0] == (100.0, 100.0)
     assert [cash_usd for cash_usd, _ in valued[1:]] == [70.0, 40.0]
@@ -126,12 +120,9 @@ def test_a_slot_that_was_killed_in_the_middle_buys_once(folder: Path, site: Path
     process.wait()
     for _ in range(2):
         said(*asked, SLOTS[1])
-    assert [kind for kind, *_ in rows(folder, JOURNAL)] == ["deposit", "fill", "fill"]
-    assert rows(folder, "SELECT outcome FROM attempts ORDER BY task_id, number") == [
-        ("recorded",),
-        ("lost",),
-        ("recorded",),
-    ]
+    assert [kind for kind, *_ in found(LEDGER, JOURNAL)] == ["deposit", "fill", "fill"]
+    outcomes = found(LEDGER, "SELECT outcome FROM attempts ORDER BY task_id, number")
+    assert outcomes == ["recorded", "lost", "recorded"]
     said("verify", "--rows")
 
 
@@ -139,7 +130,7 @@ def test_an_earlier_slot_than_the_account_s_last_has_missed_its_turn(folder: Pat
     decided(SLOTS[1])
     told = said("decide", "fund.toml", "--as-of", SLOTS[0])
     assert "decisions that missed their turn, as their accounts went on with a later run: 2" in " ".join(told.split())
-    assert [kind for kind, *_ in rows(folder, JOURNAL)] == ["deposit", "fill"]
+    assert [kind for kind, *_ in found(LEDGER, JOURNAL)] == ["deposit", "fill"]
     said("verify", "--rows")
 
 
@@ -150,24 +141,23 @@ def test_what_an_account_holds_has_the_price_of_the_slot_though_the_run_plays_an
     assert made["acme_buyer"]["status"] == "recorded"
     shares = "journal JOIN instruments i ON i.id = instrument_row JOIN markets m ON m.id = i.market_row"
     held = f"SELECT event_row FROM {shares}"
-    assert set(rows(folder, held)).isdisjoint(rows(folder, "SELECT event_row FROM run_events WHERE run_id = 2"))
+    assert set(found(LEDGER, held)).isdisjoint(found(LEDGER, "SELECT event_row FROM run_events WHERE run_id = 2"))
     valued = "SELECT marks.priced_at, v.at FROM marks JOIN valuations v ON v.at = marks.at AND v.account_id = 1"
-    ((priced_at, at),) = rows(folder, valued)
+    ((priced_at, at),) = found(LEDGER, valued)
     assert priced_at == at
     said("verify", "--rows")
 
 
 def test_a_deposit_from_nothing_is_found_and_what_cannot_be_rerun_is_no_success(folder: Path) -> None:
     decided(SLOTS[0])
-    (key,) = (key for (key,) in rows(folder, "SELECT key FROM runs"))
+    (key,) = found(LEDGER, "SELECT key FROM runs")
     assert "games with accounts are not rerun yet" in " ".join(said("decide", "--rerun-traces", key, code=1).split())
     columns = "account_id, number, kind, at, shares, cash_usd"
     # Who came first has the first account; this one has bought nothing, and its next row is the second.
     greedy = "(SELECT id FROM accounts WHERE bot = 'greedy')"
     add = f"INSERT INTO journal ({columns}) SELECT account_id, 2, 'deposit', at, 0, 9 FROM journal"
-    with Store.open(f"sqlite:///{folder}/runs/out/predibot.db") as store, store.write() as connection:
-        connection.execute(text(f"{add} WHERE account_id = {greedy}"))
-        connection.execute(text(f"UPDATE journal SET cash_usd = 1000 WHERE account_id <> {greedy} AND number = 1"))
+    rich = f"UPDATE journal SET cash_usd = 1000 WHERE account_id <> {greedy} AND number = 1"
+    altered(LEDGER, f"{add} WHERE account_id = {greedy}", rich)
     broken = json.loads(said("verify", "--rows", "--json", code=1))["broken"]
     seen = " ".join(each["seen"] for each in broken)
     assert "follows from no decision and no resolution" in seen
@@ -179,14 +169,14 @@ def test_cohorts_of_an_installed_game_start_decide_and_are_scored_by_its_rules(f
     (folder / "fund.toml").write_text(f'{weekly}\n[game]\nname = "buy_or_hold"\nweekly = true\n', encoding="utf-8")
     sundays = [f"2026-02-{day:02d}T00:05:00Z" for day in (1, 8, 15)]
     for number, sunday in enumerate(sundays, start=1):
-        found = json.loads(said("decide", "fund.toml", "--as-of", sunday, "--json"))["decisions"]
-        bought = [each["event_id"] for each in found if each["bot"] == "acme_buyer"]
+        decisions = json.loads(said("decide", "fund.toml", "--as-of", sunday, "--json"))["decisions"]
+        bought = [each["event_id"] for each in decisions if each["bot"] == "acme_buyer"]
         assert bought == ["2026-02-01", "2026-02-08", "2026-02-15"][max(0, number - 2) : number][::-1]
-        assert {each["status"] for each in found if each["bot"] == "greedy"} == {"refused"}
+        assert {each["status"] for each in decisions if each["bot"] == "greedy"} == {"refused"}
     spent = (
         "SELECT a.bot, count(*), sum(cash_usd) FROM journal JOIN accounts a ON a.id = account_id GROUP BY a.bot, a.id"
     )
-    assert sorted(rows(folder, spent)) == [
+    assert sorted(found(LEDGER, spent)) == [
         ("acme_buyer", 2, 70.0),
         *[("acme_buyer", 3, 40.0)] * 2,
         *[("greedy", 1, 100.0)] * 3,
@@ -203,8 +193,7 @@ def test_cohorts_of_an_installed_game_start_decide_and_are_scored_by_its_rules(f
     (board,) = told["cohorts"]
     assert (board["game"], board["cohorts"], len(board["leaderboard"])) == ("buy_or_hold", 3, 2)
     change = "UPDATE journal SET at = (SELECT started_at FROM cohorts WHERE name = '2026-02-15')"
-    with Store.open(f"sqlite:///{folder}/runs/out/predibot.db") as store, store.write() as connection:
-        # Whichever bot came first has the first account; only fills of the first cohort are too late by then.
-        oldest = "SELECT min(id) FROM accounts WHERE bot = 'acme_buyer'"
-        connection.execute(text(f"{change} WHERE account_id = ({oldest}) AND kind = 'fill'"))
+    # Whichever bot came first has the first account; only fills of the first cohort are too late by then.
+    oldest = "SELECT min(id) FROM accounts WHERE bot = 'acme_buyer'"
+    altered(LEDGER, f"{change} WHERE account_id = ({oldest}) AND kind = 'fill'")
     assert "its cohort decides only until 2026-02-15" in said("verify", "--rows", code=1)

@@ -6,13 +6,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
-from predibot.ledger.store import Store
 from predibot.net.concurrency import FIRST_LIMIT
 from tests.agents.chat_server import Asked, ChatServer, Said, error, serving
 from tests.jobs.program import Program, document_of
 from tests.jobs.soak import ASKS
+from tests.ledger.statements import found
 
 BOTS = 6
 EVENTS = 3
@@ -70,7 +69,6 @@ def test_a_provider_that_refuses_is_asked_by_fewer_and_every_decision_is_made(as
     with serving(Crowded(bears=2)) as server:
         decide(asking, server, "--executor", "threads:18")
     assert server.refused > 0
-    with Store.open_to_read(asking.ledger) as store, store.read() as connection:
-        (at_once,) = connection.execute(text("SELECT at_once FROM paces")).scalars()
+    (at_once,) = found(asking.ledger, "SELECT at_once FROM paces")
     # Seven tenths of the eighteen that were under way, or of fewer; it began with more than threefold.
     assert at_once < FIRST_LIMIT / 3

@@ -12,13 +12,12 @@ from signal import SIGINT, SIGTERM
 from types import MappingProxyType
 
 import pytest
-from sqlalchemy import text
 
-from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot, bot_of, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, completion, hang, hang_up, serving
 from tests.cli.alone import Ended, predibot_alone
 from tests.jobs.program import Program, passes_over, wait_until
+from tests.ledger.statements import found
 from tests.soaks import few, one_in
 
 EVENTS, BOTS = 8, 4
@@ -63,12 +62,14 @@ def decide(folder: Path, name: str, executor: str) -> Ended:
     return predibot_alone(folder, "decide", name, *WORLD, "--events", str(EVENTS), "--executor", executor, "--json")
 
 
+def ledger_in(folder: Path) -> str:
+    return f"sqlite:///{next(folder.rglob('*.db'))}"
+
+
 def booked_usd(folder: Path) -> float:
     """Return what the run's account holds, settled and set aside."""
-    with Store.open(f"sqlite:///{next(folder.rglob('*.db'))}") as store, store.read() as connection:
-        settled = connection.execute(text("SELECT sum(usd) FROM spending WHERE account LIKE 'run/%'")).scalar_one()
-        aside = connection.execute(text("SELECT sum(usd) FROM reservations WHERE account LIKE 'run/%'")).scalar_one()
-    return ((settled or 0) + (aside or 0)) / 1e12
+    sums = [f"SELECT sum(usd) FROM {table} WHERE account LIKE 'run/%'" for table in ("spending", "reservations")]
+    return sum(found(ledger_in(folder), each)[0] or 0 for each in sums) / 1e12
 
 
 @pytest.mark.parametrize("executor", few(["threads:1", "threads:8", "processes:2"], "threads:8"))
@@ -157,9 +158,7 @@ def test_a_second_signal_while_books_are_made_loses_nothing(
     # The worst case of both calls, settled, and nothing set aside any more.
     assert booked_usd(tmp_path) == pytest.approx(0.077, abs=0.007)
     counts = ("reservations", "tasks WHERE status = 'claimed'", "attempts WHERE outcome = 'interrupted'")
-    with Store.open(f"sqlite:///{next(tmp_path.rglob('*.db'))}") as store, store.read() as connection:
-        found = [connection.execute(text(f"SELECT count(*) FROM {each}")).scalar_one() for each in counts]
-    assert found == [0, 0, 2]
+    assert [found(ledger_in(tmp_path), f"SELECT count(*) FROM {each}") for each in counts] == [[0], [0], [2]]
 
 
 def test_a_model_that_read_more_than_it_was_sent_is_booked_at_what_it_counts_and_not_asked_again(

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from predibot import contracts
 from predibot.contracts import (
@@ -25,8 +24,8 @@ from predibot.contracts import (
     complete_plugin,
 )
 from predibot.errors import PluginError
-from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
+from tests.ledger.statements import found
 
 THUMB = '''"""Thumbs up or down for a share that trades at 21:00 on each day of 2026 but Sundays."""
 
@@ -157,12 +156,10 @@ def test_a_venue_and_a_form_without_their_base_play_with_what_they_say(
         came_to.append([each["status"] for each in json.loads(done.out)["decisions"]])
     assert came_to == [["recorded"], [], ["recorded"]]
     assert said_here("track").code == said_here("evaluate").code == said_here("verify", "--rows").code == 0
-    with Store.open(f"sqlite:///{tmp_path}/runs/out/predibot.db") as store, store.read() as connection:
-        labels = connection.execute(text("SELECT label FROM labels")).scalars().all()
-        valued = connection.execute(text("SELECT at FROM valuations ORDER BY at")).scalars().all()
-    assert labels == ["UP", "UP"]
+    ledger = "sqlite:///runs/out/predibot.db"
+    assert found(ledger, "SELECT label FROM labels") == ["UP", "UP"]
     # At the deposit, and then at each close.
-    at = [datetime.fromtimestamp(each / 1e6, UTC) for each in valued]
+    at = [datetime.fromtimestamp(each / 1e6, UTC) for each in found(ledger, "SELECT at FROM valuations ORDER BY at")]
     assert [f"{each:%d %H}" for each in at] == ["03 22", "05 21", "06 21"]
     told = said_here("record", "recorded", "--venue", "acme_floor")
     assert (told.code, "cannot be recorded" in told.out + told.err) == (1, True)

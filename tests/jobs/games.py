@@ -70,7 +70,7 @@ strategy = "index_fund"
 """
 BOTS = 3
 SCRIPTED = 'strategy = "one_shot"\nmodel = "sandbox/sharp"\n'
-NAMED = "sandbox:events=14,named=1"
+NAMED = "sandbox:events=6,named=1"
 """A world whose markets have two outcomes, or more of them with names."""
 FIRST_SUNDAY = datetime(2026, 1, 11, 0, 5, tzinfo=UTC)
 FIRST_STOCK_DAY = date(2025, 1, 27)

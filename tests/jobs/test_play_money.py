@@ -1,13 +1,11 @@
 """A venue in play money plays every game; its mana is a currency of its own, which is never added to dollars."""
 
 import json
-from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
@@ -19,6 +17,7 @@ from predibot.scoring.records.part import Part
 from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.tiny import canonical_at, clock
 from tests.ledger.databases import Postgres
+from tests.ledger.statements import found
 from tests.soaks import SOAK, few
 
 VENUE = "sandbox_mana:events=6"
@@ -70,12 +69,10 @@ def test_both_databases_agree_on_mana(tmp_path: Path, postgres: Postgres) -> Non
 def test_every_game_is_played_in_mana(tmp_path: Path, game: str) -> None:
     ledger = f"sqlite:///{tmp_path / 'mana.db'}"
     assert replayed(tmp_path, game, ledger, days=GAMES[game][3])["currency"] == "MANA"
-    with Store.open_to_read(ledger) as store, store.read() as connection:
-        said = {tuple(row) for row in connection.execute(text("SELECT venue, currency FROM instruments"))}
-        kinds = Counter(connection.execute(text("SELECT payout_yes FROM resolutions")).scalars())
+    with Store.open_to_read(ledger) as store:
+        assert {*found(store, "SELECT venue, currency FROM instruments")} == {("sandbox_mana", "MANA")}
+        assert {0.0, 1.0} <= {*found(store, "SELECT payout_yes FROM resolutions")}
         assert verify(store).broken == ()
-    assert said == {("sandbox_mana", "MANA")}
-    assert kinds[0.0] and kinds[1.0]
 
 
 def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -> None:
@@ -94,9 +91,11 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
     with Store.open_to_read(ledger) as store:
         with pytest.raises(UsageError, match=r"must not be mixed. Say which is meant: --venue .* or --venue "):
             locate(store, Part(), clock)
-        found = {venue: evaluate_stored(store, Part(venue=venue), clock=clock) for venue in (VENUE, "sandbox:events=6")}
-    assert {venue: each.currency for venue, each in found.items()} == {VENUE: "MANA", "sandbox:events=6": "USD"}
-    for each in found.values():
+        evaluated = {
+            venue: evaluate_stored(store, Part(venue=venue), clock=clock) for venue in (VENUE, "sandbox:events=6")
+        }
+    assert {venue: each.currency for venue, each in evaluated.items()} == {VENUE: "MANA", "sandbox:events=6": "USD"}
+    for each in evaluated.values():
         assert len(each.accounts) == 1
     boards = done_here("report", "--ledger", ledger, "--json").document["boards"]
     assert [(each["venue"], each["currency"]) for each in boards] == [("sandbox_mana", "MANA"), ("sandbox", "USD")]

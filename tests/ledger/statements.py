@@ -17,8 +17,11 @@ def found(ledger: Store | str, query: str, **values: object) -> list[Any]:
     return [row[0] if len(row) == 1 else tuple(row) for row in rows]
 
 
-def altered(store: Store, *statements: str, **values: object) -> None:
-    """Alter the rows of a ledger."""
-    with store.write() as connection:
+def altered(ledger: Store | str, *statements: str, **values: object) -> None:
+    """Alter the rows of a ledger, or of that of an address."""
+    if isinstance(ledger, str):
+        with Store.open(ledger, create=False) as opened:
+            return altered(opened, *statements, **values)
+    with ledger.write() as connection:
         for statement in statements:
             connection.execute(text(statement), values)
