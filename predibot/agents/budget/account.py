@@ -107,13 +107,16 @@ class Standing:
 
     def adding(self, amount: Exact, *, kept: bool) -> "Standing":
         """Return a standing with a further amount set aside."""
-        place = "kept" if kept else "reserved"
-        return replace(self, **{place: getattr(self, place).plus(amount)})
+        if kept:
+            return replace(self, kept=self.kept.plus(amount))
+        return replace(self, reserved=self.reserved.plus(amount))
 
     def settling(self, added: Exact, by: Exact, *, kept: bool) -> "Standing":
         """Return a standing with the true amount in place of the one that was set aside."""
-        place = "kept" if kept else "reserved"
-        return replace(self, settled=self.settled.plus(by), **{place: getattr(self, place).minus(added)})
+        settled = self.settled.plus(by)
+        if kept:
+            return replace(self, settled=settled, kept=self.kept.minus(added))
+        return replace(self, settled=settled, reserved=self.reserved.minus(added))
 
 
 def first_over(amount: Exact, limits: Limits) -> str | None:
