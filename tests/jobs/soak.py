@@ -163,7 +163,16 @@ class Soak:
 
     def decide(self, *more: str, first: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
         """Start to decide, or to go on."""
-        asked = ("--venue", "sandbox:events=40", "--executor", self.executor, "--ledger", self.ledger, "--json", *more)
+        asked = (
+            "--venue",
+            f"sandbox:events={4 * self.events}",
+            "--executor",
+            self.executor,
+            "--ledger",
+            self.ledger,
+            "--json",
+            *more,
+        )
         return self.program.start("decide", "soak.toml", *asked, first=first)
 
     def check(self, expected: str, before: Counter[str]) -> tuple[int, int]:

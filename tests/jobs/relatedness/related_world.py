@@ -62,6 +62,21 @@ def related() -> None:
         play(store, write_related(Path("archive").absolute()))
 
 
+def bent_until_then() -> None:
+    """Do the same where all that happens later is bent."""
+    _bent(AS_OF)
+
+
+def bent_until_later() -> None:
+    """Do the same, and track what happens later too."""
+    _bent(LATER)
+
+
+def _bent(until: datetime) -> None:
+    with Store.open("sqlite:///ledger.db") as store:
+        play(store, write_related(Path("archive").absolute(), bend=0.7), until=until)
+
+
 def _event(number: int, price: float) -> dict[str, object]:
     topic = TOPICS[GROUP[number - 1]]
     market = market_payload(

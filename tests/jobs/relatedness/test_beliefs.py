@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from predibot.jobs.relatedness.beliefs import (
     LabelledBeliefs,
@@ -15,10 +14,10 @@ from predibot.jobs.relatedness.graph import relations_of
 from predibot.ledger.store import Store
 from predibot.related.filters import Filters
 from predibot.reports.terminal.closeups.related import relations_document
-from tests.jobs.relatedness.related_world import AS_OF, DAY, EVENTS, GROUP, LATER, play, related, write_related
+from tests.jobs.relatedness.related_world import AS_OF, DAY, EVENTS, GROUP, related
 from tests.jobs.tiny import opened
 from tests.related.made import scores_of
-from tests.soaks import ONE_DATABASE, few
+from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW
 from tests.worlds import Worlds
 
@@ -64,22 +63,18 @@ def test_related_events_of_a_ledger_are_its_groups(played: Store) -> None:
 
 
 @ONE_DATABASE
-@pytest.mark.parametrize("until", few([AS_OF, LATER], LATER))
-def test_nothing_later_than_the_instant_changes_anything(address: str, tmp_path: Path, until: object) -> None:
-    """The same ledger of an archive whose future is another, tracked up to the instant or beyond it."""
+def test_nothing_later_than_the_instant_changes_anything(played: Store, worlds: Worlds, bent: Path) -> None:
     found = []
-    for name, bend in (("a", 0.0), ("b", 0.7)):
-        folder = write_related(tmp_path / name, bend=bend)
-        with Store.open(address if name == "a" else f"sqlite:///{tmp_path}/other.db") as store:
-            play(store, folder, until=AS_OF if name == "a" else until)  # type: ignore[arg-type]
+    with Store.open_to_read(f"sqlite:///{bent}/ledger.db") as other:
+        for store, folder in ((played, worlds(related)), (other, bent)):
+            known = in_ledger(store)
             with store.read() as connection:
-                known = beliefs_of_ledger(connection, "polymarket", AS_OF)
                 clusters = cluster_ledger_events(connection, "polymarket", AS_OF)
-        relations = [
-            relations_document(relations_of("4", each, filters=Filters(), model=None))
-            for each in (known, in_archive(folder))
-        ]
-        found.append((scores_of(known.beliefs.in_order()).tolist(), clusters, relations))
+            relations = [
+                relations_document(relations_of("4", each, filters=Filters(), model=None))
+                for each in (known, in_archive(folder / "archive"))
+            ]
+            found.append((scores_of(known.beliefs.in_order()).tolist(), clusters, relations))
     assert found[0] == found[1]
 
 
