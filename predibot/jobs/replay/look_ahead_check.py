@@ -43,14 +43,11 @@ class Seal:
         """Prepare to seal a folder; the seal can be entered more than once."""
         self._folder = os.path.realpath(folder)
         self._holds = False
-        self._watches = False
+        # An audit hook cannot be removed; outside the block it lets everything through.
+        sys.addaudithook(self._refuse)
 
     def __enter__(self) -> Self:
         """Seal the folder."""
-        if not self._watches:
-            # An audit hook cannot be removed; outside the block it lets everything through.
-            sys.addaudithook(self._refuse)
-            self._watches = True
         self._holds = True
         return self
 

@@ -29,11 +29,6 @@ def test_a_table_that_is_asked_for_stands_alone(table: str) -> None:
     assert "Leaderboard" not in text and "note:" not in text
 
 
-def test_a_table_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ValueError, match="no table 'brier'; there are: forecasts, returns"):
-        tuple(table_grids(made_evaluation(), "brier"))
-
-
 def test_how_many_more_events_a_pair_takes_goes_before_how_many_there_are() -> None:
     for width in (60, 90, 120):
         text = printed(made_evaluation(), width, ScreenOptions(table="pairs"))
