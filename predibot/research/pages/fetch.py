@@ -48,13 +48,6 @@ class FetchPolicy:
     """In a replay, pages that are newer, or cannot prove that they are not, are refused."""
     user_agent: str = "Mozilla/5.0 (compatible; predibot)"
 
-    def __post_init__(self) -> None:
-        """Refuse invalid limits, and an instant without a time zone."""
-        if self.deadline_seconds <= 0 or self.max_body_bytes <= 0 or self.max_redirects < 0:
-            raise ValueError("the limits of a fetch must be above zero")
-        if self.as_of is not None and self.as_of.tzinfo is None:
-            raise ValueError("as_of needs a time zone")
-
 
 @dataclass(frozen=True, slots=True)
 class Page:
