@@ -3,12 +3,15 @@
 `make soak` asks a hundred times as often.
 """
 
+from collections.abc import Iterator
+
 import pytest
 
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
@@ -18,32 +21,36 @@ ROUTES = ("decisions", "evaluation", "forecasts", "leaderboard", "runs", "status
 HOST = {"Host": BASE.removeprefix("http://")}
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_every_answer_is_as_described(played: str, route: str) -> None:
-    ask_often(played, route, 2)
-
-
-def ask_often(played: str, route: str, examples: int) -> None:
-    """Ask a route of the ledger so many things; any answer that is not as described is an error."""
+@pytest.fixture(scope="module")
+def described(played: str) -> Iterator[OpenApiSchema]:
+    """Return what the API of a ledger says of itself."""
     with Store.open_to_read(played) as store:
-        described = schemathesis.openapi.from_asgi(
-            "/api/v1/openapi.json", create_app(store, lambda: NOW), headers=HOST, timeout=600
-        )
-        assert {f"/api/v1/{each}" for each in ROUTES} == set(described)
-        operation = described[f"/api/v1/{route}"]["GET"]
-        seen = set[int]()
+        app = create_app(store, lambda: NOW)
+        yield schemathesis.openapi.from_asgi("/api/v1/openapi.json", app, headers=HOST, timeout=600)
 
-        @settings(
-            max_examples=examples,
-            deadline=None,
-            derandomize=True,
-            database=None,
-            phases=(Phase.explicit, Phase.generate),
-            suppress_health_check=list(HealthCheck),
-        )
-        @given(case=operation.as_strategy())
-        def ask(case: schemathesis.Case) -> None:
-            seen.add(case.call_and_validate(headers=HOST).status_code)
 
-        ask()
-        assert seen and max(seen) < 500
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_answer_is_as_described(described: OpenApiSchema, route: str) -> None:
+    ask_often(described, route, 2)
+
+
+def ask_often(described: OpenApiSchema, route: str, examples: int) -> None:
+    """Ask a route so many things; any answer that is not as described is an error."""
+    assert {f"/api/v1/{each}" for each in ROUTES} == set(described)
+    operation = described[f"/api/v1/{route}"]["GET"]
+    seen = set[int]()
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=(Phase.explicit, Phase.generate),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def ask(case: schemathesis.Case) -> None:
+        seen.add(case.call_and_validate(headers=HOST).status_code)
+
+    ask()
+    assert seen and max(seen) < 500
