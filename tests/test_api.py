@@ -25,7 +25,7 @@ venue = "sandbox:events=20"
 every = "1d"
 
 [selection]
-events = 3
+events = 2
 
 [limits.decision]
 usd = 0.5
@@ -129,7 +129,7 @@ def test_decisions_are_those_of_the_export_under_the_same_names(ledger: predibot
     told, stored = shared(rows, exported("decisions"))
     assert told == stored
     assert len(told[0]) == len(exported("decisions")[0])
-    assert len(told) == DAYS * 3 * 4
+    assert len(told) == DAYS * 2 * 4
 
 
 def test_decisions_say_who_decided_and_what_models_can_have_known(ledger: predibot.Ledger) -> None:

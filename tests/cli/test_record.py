@@ -124,7 +124,7 @@ def test_days_before_any_date_are_an_error_of_one_line(predibot: Predibot, days:
 def test_payouts_are_recorded_in_the_order_in_which_the_snapshot_lists_outcomes(
     predibot: Predibot, tmp_path: Path
 ) -> None:
-    world = "sandbox:events=12,fault=disorder"
+    world = "sandbox:events=20,fault=disorder"
     assert predibot("record", "a", "--venue", world, "--as-of", "2026-02-20T12:00Z", "--days", "0.01").code == 0
     (snapshot,) = (tmp_path / "a/snapshots").glob("*/events.json")
     markets = {each["conditionId"]: each for event in json.loads(snapshot.read_text()) for each in event["markets"]}
