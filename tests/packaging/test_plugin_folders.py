@@ -28,20 +28,11 @@ def test_a_strategy_imports_under_the_packages_name(copy: Copy, tmp_path: Path) 
     assert (done.stdout.strip(), done.stderr) == ("checkout", "")
 
 
-def test_a_folder_of_the_user_goes_first(copy: Copy, tmp_path: Path) -> None:
-    write_probe(tmp_path / "mine", "mine")
-    folders = f"{tmp_path / 'not there'}:{tmp_path / 'mine'}"
-
-    done = copy.run("-c", SHOW_PLACE, cwd=tmp_path, PREDIBOT_STRATEGIES=folders)
-
-    assert (done.stdout.strip(), done.stderr) == ("mine", "")
-
-
-def test_a_users_folder_may_be_relative_and_stays_where_it_was(copy: Copy, tmp_path: Path) -> None:
+def test_a_folder_of_the_user_goes_first_may_be_relative_and_stays_where_it_was(copy: Copy, tmp_path: Path) -> None:
     write_probe(tmp_path / "mine", "mine")
     code = f"import os, predibot.strategies; os.chdir('/'); {SHOW_PLACE}"
 
-    done = copy.run("-c", code, cwd=tmp_path, PREDIBOT_STRATEGIES="mine")
+    done = copy.run("-c", code, cwd=tmp_path, PREDIBOT_STRATEGIES="not there:mine")
 
     assert (done.stdout.strip(), done.stderr) == ("mine", "")
 
