@@ -48,7 +48,7 @@ _ENDING_SECONDS = 10.0
 """Twice the time that handing back unfinished work may take."""
 _LAST_SECONDS = 0.25
 """How long calls that nobody waits for may still run."""
-_LEDGER = "--ledger="
+_LEDGER, _TOKEN = "--ledger=", "--token="
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")
 _NO_PASSWORD = re.compile(r"[\w+]+://[^\s:/@]*:?@[^\s@]*")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
@@ -206,7 +206,10 @@ def mask_arguments(arguments: Sequence[str]) -> list[str]:
     for before, word in pairwise(("", *arguments)):
         option = _LEDGER if word.startswith(_LEDGER) else ""
         is_ledger = option or before == "--ledger"
-        masked.append(option + _mask_ledger(word.removeprefix(option)) if is_ledger else mask_passwords(word))
+        if before == "--token" or word.startswith(_TOKEN):
+            masked.append("***" if before == "--token" else f"{_TOKEN}***")
+        else:
+            masked.append(option + _mask_ledger(word.removeprefix(option)) if is_ledger else mask_passwords(word))
     return masked
 
 

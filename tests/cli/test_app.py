@@ -179,6 +179,12 @@ def test_how_to_go_on_can_be_pasted() -> None:
     assert said.endswith("run again: `predibot decide 'my runs/x.toml' --ledger 'sqlite:///a b.db'`")
 
 
+@pytest.mark.parametrize("words", [["--token", "s3cr3t-of-the-web"], ["--token=s3cr3t-of-the-web"]])
+def test_how_to_serve_again_is_said_without_the_token(words: list[str]) -> None:
+    said = resume_advice(["serve", *words, "--port", "8321"], "terminated")
+    assert "s3cr3t" not in said and said.endswith("***' --port 8321`")
+
+
 @pytest.mark.parametrize(
     "url", ["postgresql://postgres:@/ledger?host=/run/pg", "postgresql://predibot@database:5432/predibot"]
 )
