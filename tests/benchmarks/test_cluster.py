@@ -9,7 +9,7 @@ from sqlalchemy import text
 from predibot.ledger.store import Store
 from tests.jobs.program import SLOW, Program, document_of
 from tests.jobs.test_killed import outcomes
-from tests.jobs.workers.test_dask import EVENTS, Cluster, many_bots, wait_until
+from tests.jobs.workers.test_dask import EVENTS, Cluster, wait_until
 
 pytestmark = pytest.mark.benchmark
 pytest.importorskip("distributed")
@@ -42,7 +42,7 @@ def decided(folder: Path, *, workers: int, kills: int = 0) -> float:
         cluster = Cluster(program)
         for _ in range(workers):
             cluster.worker(threads=THREADS)
-        recipe = many_bots(program, BOTS)
+        recipe = program.many_bots(BOTS)
         process = program.decide(recipe, *cluster.executor)
         for number in range(kills):
             wait_until(lambda: program.count("decisions") >= 300)

@@ -62,6 +62,13 @@ class Program:
         """Put a strategy into the folder."""
         (self.folder / "probes" / f"{name}.py").write_text(code, encoding="utf-8")
 
+    def many_bots(self, count: int) -> str:
+        """Write a recipe of bots that take their time, and return its name."""
+        bots = "".join(f'[[bots]]\nname = "slow_{number}"\nstrategy = "slow"\n' for number in range(count))
+        top = 'game = "dollar_per_event"\nvenue = "polymarket"\nevery = "1d"\n'
+        (self.folder / "many.toml").write_text(top + bots, encoding="utf-8")
+        return "many.toml"
+
     def decide(self, *more: str, ledger: str = "sqlite:///ledger.db", anew: bool = False) -> "subprocess.Popen[str]":
         """Start to decide on the archive, in processes that load everything anew where that is asked for."""
         where = ("--venue", "archive:archive", "--as-of", NOW.isoformat(), "--ledger", ledger)

@@ -34,10 +34,9 @@ EVENTS = 3
 @pytest.fixture
 def many(tmp_path: Path) -> Iterator[Program]:
     """Return the program with a recipe of many bots, all of which may think at once."""
-    bots = "".join(f'[[bots]]\nname = "slow_{number}"\nstrategy = "slow"\n' for number in range(BOTS))
     with closing(Program(tmp_path, {"PREDIBOT_WORKERS": "64"})) as made:
         made.strategy("slow", SLOW.replace("0.04", "0.2"))
-        (tmp_path / "many.toml").write_text(f'game = "dollar_per_event"\nvenue = "polymarket"\nevery = "1d"\n{bots}')
+        made.many_bots(BOTS)
         yield made
 
 

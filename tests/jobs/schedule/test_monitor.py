@@ -5,7 +5,8 @@ import logging
 import socket
 import struct
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPResponse
 
 import pytest
 
@@ -44,17 +45,21 @@ def test_a_client_that_goes_away_before_its_answer_is_a_line_for_who_looks_close
     assert "Traceback" not in capfd.readouterr().err
 
 
+def asked(port: int, path: str = "/health", method: str = "GET", **headers: str) -> tuple[HTTPResponse, bytes]:
+    """Return the answer to a request, and its body."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)) as client:
+        client.request(method, path, headers=headers)
+        answer = client.getresponse()
+        return answer, answer.read()
+
+
 @pytest.mark.parametrize(("path", "status"), [("/health", 503), ("/other", 404)])
 def test_who_asks_for_the_head_is_answered_the_same_without_a_body(path: str, status: int) -> None:
     with serve_monitor(0, {"/health": lambda: Reply(503, "application/json", "{}\n")}) as port:
         found = []
         for method in ("GET", "HEAD"):
-            client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-            client.request(method, path)
-            answer = client.getresponse()
+            answer, body = asked(port, path, method)
             found.append((answer.status, answer.headers["Content-Type"], answer.headers["Content-Length"]))
-            body = answer.read()
-            client.close()
         assert found[0] == found[1] and found[0][0] == status
         assert body == b""
 
@@ -65,11 +70,8 @@ def test_who_asks_for_the_head_is_answered_the_same_without_a_body(path: str, st
 )
 def test_a_name_of_another_site_that_leads_here_is_told_nothing(host: str, status: int) -> None:
     with serve_monitor(0, {"/health": lambda: Reply(200, "text/plain", "bots\n")}) as port:
-        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-        client.request("GET", "/health", headers={"Host": host})
-        answer = client.getresponse()
-        assert (answer.status, b"bots" in answer.read()) == (status, status == 200)
-        client.close()
+        answer, body = asked(port, Host=host)
+        assert (answer.status, b"bots" in body) == (status, status == 200)
 
 
 def test_a_request_that_drips_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,10 +92,7 @@ def test_a_mistake_in_an_answer_is_logged_whole(caplog: pytest.LogCaptureFixture
         raise RuntimeError("ours")
 
     with serve_monitor(0, {"/health": answer}) as port:
-        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-        client.request("GET", "/health")
         with pytest.raises(http.client.RemoteDisconnected):
-            client.getresponse()
-        client.close()
+            asked(port)
         wait_until(lambda: bool(told(caplog)))
     assert told(caplog)[0].exc_info is not None

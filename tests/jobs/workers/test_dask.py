@@ -75,19 +75,12 @@ def cluster(program: Program) -> Cluster:
     return Cluster(program)
 
 
-def many_bots(program: Program, count: int) -> str:
-    """Write a recipe of bots that take their time, and return its name."""
-    bots = "".join(f'[[bots]]\nname = "slow_{number}"\nstrategy = "slow"\n' for number in range(count))
-    (program.folder / "many.toml").write_text(f'game = "dollar_per_event"\nvenue = "polymarket"\nevery = "1d"\n{bots}')
-    return "many.toml"
-
-
 @SOAK
 def test_each_of_sixty_decisions_is_made_once_where_one_of_two_workers_is_killed(cluster: Cluster) -> None:
     program = cluster.program
     cluster.worker()
     killed = cluster.worker()
-    recipe = many_bots(program, 20)
+    recipe = program.many_bots(20)
     process = program.decide(recipe, *cluster.executor)
     wait_until(lambda: program.count("decisions") >= 10)
     killed.kill()
@@ -111,7 +104,7 @@ def test_a_cluster_to_which_no_worker_comes_is_waited_for_so_long_and_the_next_c
     program = cluster.program
     program.settings = {**program.settings, "PREDIBOT_WORKER_WAIT_SECONDS": "3"}
     worker = cluster.worker()
-    process = program.decide(many_bots(program, 8), *cluster.executor)
+    process = program.decide(program.many_bots(8), *cluster.executor)
     wait_until(lambda: program.count("decisions") >= 4)
     worker.kill()
     document = document_of(process, code=1)
