@@ -9,6 +9,7 @@ from predibot.jobs.verify import verify
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
 from tests.ledger.cohorts_by_hand import SUNDAY, WEEK, Weeks, bets, sells
+from tests.ledger.statements import altered
 from tests.soaks import ONE_DATABASE
 
 
@@ -67,9 +68,9 @@ def test_each_broken_rule_is_named(store: Store, address: str) -> None:
     unchecked = text("PRAGMA defer_foreign_keys = ON" if is_file else "SET LOCAL session_replication_role = replica")
     for change, check, said in BROKEN:
         table = Row.metadata.tables[change.removeprefix("UPDATE ").removeprefix("DELETE FROM ").split()[0]]
-        with store.write() as connection:
+        with store.read() as connection:
             rows = connection.execute(select(table)).mappings().all()
-            connection.execute(text(change))
+        altered(store, change)
         assert any(check in where and said in seen for where, seen in broken(store)), change
         with store.write() as connection:
             connection.execute(unchecked)
@@ -84,9 +85,8 @@ def test_nobody_trades_when_five_newer_cohorts_have_started(store: Store) -> Non
     for week in range(2, 7):
         weeks.start(week)
     assert broken(store) == set()
-    with store.write() as connection:
-        late = "UPDATE journal SET at = (SELECT started_at FROM cohorts WHERE name = '2026-04-12')"
-        connection.execute(text(f"{late} WHERE account_id = 4 AND kind = 'fill'"))
+    late = "UPDATE journal SET at = (SELECT started_at FROM cohorts WHERE name = '2026-04-12')"
+    altered(store, f"{late} WHERE account_id = 4 AND kind = 'fill'")
     assert any("its cohort decides only until 2026-04-12" in seen for _, seen in broken(store))
 
 
@@ -97,6 +97,5 @@ def test_nobody_trades_after_the_weeks_of_v1_or_pays_a_fee(store: Store) -> None
     assert broken(store) == {
         ("bets of cohorts keep rules", "row 4 trades, and its cohort decides only until 2026-03-08T00:00Z")
     }
-    with store.write() as connection:
-        connection.execute(text("UPDATE journal SET kind = 'fee', shares = 0 WHERE account_id = 4 AND kind = 'fill'"))
+    altered(store, "UPDATE journal SET kind = 'fee', shares = 0 WHERE account_id = 4 AND kind = 'fill'")
     assert any("is a fee, and with v1 there are none" in seen for _, seen in broken(store))
