@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import text
 
 from predibot.games.accounts import account_of
 from predibot.jobs.evaluate import evaluate
@@ -24,6 +23,7 @@ from predibot.scoring.metrics.conventions import CONVENTIONS
 from predibot.scoring.records.part import EVERYTHING, Part
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts, slot
 from tests.benchmarks.ledgers import BEGIN
+from tests.ledger.statements import altered, found
 from tests.worlds import Worlds
 
 SIZE = Portfolios(bots=4, days=40)
@@ -53,8 +53,7 @@ def test_holdings_before_and_after_each_slot_are_the_fold_of_the_journal_up_to_t
     record = record_of(played)
     with played.read() as connection:
         journals = {row + 1: read_journal(connection, row + 1) for row in range(SIZE.bots)}
-        ends = connection.execute(text("SELECT account_id, journal_number FROM turns ORDER BY account_id, slot_at"))
-        turns = [tuple(row) for row in ends]
+    turns = found(played, "SELECT account_id, journal_number FROM turns ORDER BY account_id, slot_at")
     for number, account in enumerate(record.accounts, 1):
         names = [record.instruments[each] for each in account.held]
         for row, (_, end) in enumerate(each for each in turns if each[0] == number):
@@ -66,21 +65,18 @@ def test_holdings_before_and_after_each_slot_are_the_fold_of_the_journal_up_to_t
 
 def test_replicates_are_one_account_with_the_mean_of_theirs_and_what_each_asked_for(played: Store) -> None:
     apart = {each.bot: each for each in record_of(played).accounts}
-    with played.write() as connection:
-        for table, column in (("accounts", "bot"), ("bots", "name")):
-            for name, number in (("bot_1", 1), ("bot_2", 2)):
-                connection.execute(text(f"UPDATE {table} SET {column} = 'x#{number}' WHERE {column} = '{name}'"))
-        stated = connection.execute(
-            text(
-                "SELECT orders.amount FROM orders JOIN decisions ON decisions.id = orders.decision_id JOIN bots ON "
-                "bots.id = decisions.bot_id WHERE bots.name = 'x#1' AND orders.unit = 'weight' ORDER BY decision_id"
-            )
-        ).scalars()
-        amounts = list(stated)
-    found = {each.bot: each for each in record_of(played).accounts}
-    assert "x" in found and "x#1" not in found and len(found) == len(apart) - 1
-    assert found["x"].value_usd == pytest.approx((apart["bot_1"].value_usd + apart["bot_2"].value_usd) / 2)
-    first, second = found["x"].replicates
+    for table, column in (("accounts", "bot"), ("bots", "name")):
+        for number in (1, 2):
+            altered(played, f"UPDATE {table} SET {column} = 'x#{number}' WHERE {column} = 'bot_{number}'")
+    amounts = found(
+        played,
+        "SELECT orders.amount FROM orders JOIN decisions ON decisions.id = orders.decision_id JOIN bots ON "
+        "bots.id = decisions.bot_id WHERE bots.name = 'x#1' AND orders.unit = 'weight' ORDER BY decision_id",
+    )
+    now = {each.bot: each for each in record_of(played).accounts}
+    assert "x" in now and "x#1" not in now and len(now) == len(apart) - 1
+    assert now["x"].value_usd == pytest.approx((apart["bot_1"].value_usd + apart["bot_2"].value_usd) / 2)
+    first, second = now["x"].replicates
     assert (first.bot, second.bot, len(first.answers)) == ("x#1", "x#2", first.slot.size)
     assert [w for each in first.answers.values() if each is not None for w in each[1].tolist()] == amounts
     again = account_consistency(record_of(played), FEW)
@@ -107,9 +103,8 @@ def test_a_price_is_the_payout_from_the_settlement_on(played: Store) -> None:
 
 
 def test_a_quote_of_one_side_is_one_of_the_other_which_nobody_held_then(played: Store) -> None:
-    with played.write() as connection:
-        # Rows of NO are even: what was quoted is dearer for YES than what was observed.
-        connection.execute(text("UPDATE marks SET price = price + .1 - .2 * (instrument_row % 2 = 0)"))
+    # Rows of NO are even: what was quoted is dearer for YES than what was observed.
+    altered(played, "UPDATE marks SET price = price + .1 - .2 * (instrument_row % 2 = 0)")
     record = record_of(played)
     assert record.market is not None
     both = [np.flatnonzero(record.market == each) for each in np.unique(record.market)]
@@ -129,14 +124,9 @@ def test_nothing_later_than_the_instant_is_read(played: Store) -> None:
 @pytest.mark.parametrize("day", [20, SIZE.days - 1])
 def test_orders_that_ended_later_are_pending_as_of_an_instant_and_their_fills_unseen(played: Store, day: int) -> None:
     as_of = BEGIN + timedelta(days=day)
-    with played.write() as connection:
-        connection.execute(
-            text(
-                "INSERT INTO fills SELECT decision_id, number, number, 2.0, 0.5, 0.0, -1.0, 'mid' FROM orders"
-                " WHERE status = 'filled'"
-            )
-        )
-        connection.execute(text("UPDATE orders SET note = 'nobody offered all' WHERE status = 'filled'"))
+    fills = "INSERT INTO fills SELECT decision_id, number, number, 2.0, 0.5, 0.0, -1.0, 'mid' FROM orders"
+    altered(played, f"{fills} WHERE status = 'filled'")
+    altered(played, "UPDATE orders SET note = 'nobody offered all' WHERE status = 'filled'")
     with played.read() as connection:
         (name,) = find_accounts(connection, "bot_1", None)
         *before, last = statement_of(connection, name, as_of).allocations
@@ -157,14 +147,8 @@ def test_only_what_is_asked_for_is_read(played: Store) -> None:
 
 def test_a_correction_of_a_valuation_takes_its_place(played: Store) -> None:
     before = record_of(played).accounts[0]
-    with played.write() as connection:
-        connection.execute(
-            text(
-                "INSERT INTO valuations SELECT account_id, at, 2, journal_number, cash_usd, 123.0 FROM valuations"
-                " WHERE account_id = 1 AND at = :at"
-            ),
-            {"at": slot(3)},
-        )
+    again = "INSERT INTO valuations SELECT account_id, at, 2, journal_number, cash_usd, 123.0 FROM valuations"
+    altered(played, f"{again} WHERE account_id = 1 AND at = :at", at=slot(3))
     after = record_of(played).accounts[0]
     assert after.value_usd[3] == 123.0
     assert np.delete(after.value_usd, 3).tolist() == np.delete(before.value_usd, 3).tolist()
@@ -182,14 +166,11 @@ def test_a_board_has_baselines_as_lines_and_no_rank_for_luck(played: Store) -> N
 
 
 def test_a_bot_whose_model_may_have_read_the_end_is_in_no_score_and_one_without_a_cutoff_apart(played: Store) -> None:
-    with played.write() as connection:
-        for bot, cutoff in (("bot_1", "2027-01-01"), ("bot_2", None)):
-            connection.execute(
-                text("UPDATE bots SET model = 'm', knowledge_cutoff = :cutoff WHERE name = :bot"),
-                {"bot": bot, "cutoff": cutoff},
-            )
-        # In the sandbox nobody can have read anything.
-        connection.execute(text("UPDATE runs SET venue_name = 'recorded'"))
+    for bot, cutoff in (("bot_1", "2027-01-01"), ("bot_2", None)):
+        with_model = "UPDATE bots SET model = 'm', knowledge_cutoff = :cutoff WHERE name = :bot"
+        altered(played, with_model, bot=bot, cutoff=cutoff)
+    # In the sandbox nobody can have read anything.
+    altered(played, "UPDATE runs SET venue_name = 'recorded'")
     board = account_board(record_of(played), CONVENTIONS["predibot"], FEW)
     assert "bot_1" not in {each.bot for each in board.scores}
     assert any("bot_1" in note for note in board.notes)
@@ -248,15 +229,13 @@ def test_an_evaluation_that_was_kept_is_the_same_and_is_made_again_after_a_new_v
         return [(each.bot, each.last_usd) for each in board.scores]
 
     assert worth() == worth()
-    with played.write() as connection:
-        changed = "UPDATE valuations SET value_usd = 2000.0 WHERE account_id = 4 AND at = :at"
-        connection.execute(text(changed), {"at": slot(39)})
+    altered(played, "UPDATE valuations SET value_usd = 2000.0 WHERE account_id = 4 AND at = :at", at=slot(39))
     assert dict(worth())["all_cash"] == 2000.0
 
 
 def test_orders_of_bots_agree_as_spearman_says_and_two_bots_are_too_few() -> None:
-    found = rank_agreements({"a": list("wxyz"), "b": list("xwyz"), "c": list("zw")})
-    assert [(each.one, each.other, each.bots) for each in found] == [("a", "b", 4), ("a", "c", 2), ("b", "c", 2)]
+    agreed = rank_agreements({"a": list("wxyz"), "b": list("xwyz"), "c": list("zw")})
+    assert [(each.one, each.other, each.bots) for each in agreed] == [("a", "b", 4), ("a", "c", 2), ("b", "c", 2)]
     # 1 - 6 * (1 + 1) / (4 * 15).
-    assert found[0].correlation == pytest.approx(0.8)
-    assert found[1].correlation is None
+    assert agreed[0].correlation == pytest.approx(0.8)
+    assert agreed[1].correlation is None

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from predibot.domain.account import Account, JournalRow
@@ -29,10 +28,11 @@ from predibot.ledger.write.accounts import (
     read_journal,
 )
 from predibot.ledger.write.claims import Claim, Claimant, claim
-from predibot.ledger.write.decisions import DecisionResult, read_decisions, store_decision
+from predibot.ledger.write.decisions import DecisionResult, read_decisions
 from predibot.ledger.write.runs import StoredRun
 from tests.games.toy import SHARE, BuyOrHold, Holding
-from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, finished_with, rows_of
+from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, finished_with, put, rows_of
+from tests.ledger.statements import altered, found
 from tests.soaks import ONE_DATABASE
 
 GAME = BuyOrHold()
@@ -53,25 +53,30 @@ def opened(store: Store, number: int = 0) -> tuple[StoredRun, int]:
     return run, account
 
 
+def journal_in(store: Store, account_id: int = 1) -> tuple[JournalRow, ...]:
+    """Return the journal of an account."""
+    return store.run_read(lambda connection: read_journal(connection, account_id))
+
+
+def asked(store: Store, run: StoredRun, account_id: int, who: Claimant, *, now: datetime = NOW) -> Claim | str:
+    """Ask for the claim on the decision of a run with its account."""
+    bot_id, _ = rows_of(store, run, "a")
+    with store.write() as connection:
+        return claim_with_account(connection, account_id, run, bot_id, PORTFOLIO, who, now=now)
+
+
 def play(store: Store, number: int, price: Price, *orders: Order, fills: FillModel | None = None) -> Account:
     """Decide on the account of the ledger in the run of a day, and return what the ledger says of it then."""
     run, account_id = opened(store, number)
-    with store.read() as connection:
-        before = account_of(read_journal(connection, account_id))
+    before = account_of(journal_in(store, account_id))
     view = GAME.view(PORTFOLIO, [EVENT], venue="toy", account=before)
     decision = Decision(orders=orders)
     booking = GAME.book(decision, replace(view, at=price.at), before, {SHARE: price}, fills or FillModel("mid"))
     done = DecisionResult("recorded", price.at, (EVENT,), decision=decision, booking=booking, account_id=account_id)
-    bot_id, known = rows_of(store, run, "a")
-    with store.write() as connection:
-        held = claim_with_account(
-            connection, account_id, run, bot_id, PORTFOLIO, claimant(began_at=price.at), now=price.at
-        )
-        assert isinstance(held, Claim)
-        more = {"run_id": run.id, "bot_id": bot_id, "catalogue": known, "now": price.at}
-        store_decision(connection, held, replace(done, prices={SHARE: price}), **more)
-    with store.read() as connection:
-        return account_of(read_journal(connection, account_id))
+    held = asked(store, run, account_id, claimant(began_at=price.at), now=price.at)
+    assert isinstance(held, Claim)
+    put(store, run, "a", held, replace(done, prices={SHARE: price}))
+    return account_of(journal_in(store, account_id))
 
 
 def test_an_account_is_restored_from_the_ledger_in_run_after_run(store: Store) -> None:
@@ -80,18 +85,15 @@ def test_an_account_is_restored_from_the_ledger_in_run_after_run(store: Store) -
     assert (held.cash_usd, held.position(SHARE).shares, held.position(SHARE).cost_usd) == (18.0 + 25.0, 1.5, 61.5)
     assert (held.paid_in_usd, held.realised_usd) == (100.0, 4.5)
     assert play(store, 2, AT_50) == held
-    with store.read() as connection:
-        journal = read_journal(connection, 1)
-        rows = connection.execute(text("SELECT side, unit, amount, price, status FROM orders ORDER BY decision_id"))
-        assert [tuple(row) for row in rows] == [
-            ("buy", "usd", 82.0, 40.0, "filled"),
-            ("sell", "shares", 0.5, 50.0, "filled"),
-        ]
-        rows = connection.execute(text("SELECT shares, price, cash_usd, model FROM fills ORDER BY decision_id"))
-        assert [tuple(row) for row in rows] == [(2.0, 41.0, -82.0, "quote"), (-0.5, 50.0, 25.0, "mid")]
-        instrument = connection.execute(text("SELECT * FROM instruments WHERE kind = 'equity'")).mappings().one()
-    assert (instrument["currency"], instrument["lowest_price"], instrument["highest_price"]) == ("USD", 0.0, None)
-    assert [(row.kind, row.at, row.follows_from) for row in journal] == [
+    assert found(store, "SELECT side, unit, amount, price, status FROM orders ORDER BY decision_id") == [
+        ("buy", "usd", 82.0, 40.0, "filled"),
+        ("sell", "shares", 0.5, 50.0, "filled"),
+    ]
+    fills = found(store, "SELECT shares, price, cash_usd, model FROM fills ORDER BY decision_id")
+    assert fills == [(2.0, 41.0, -82.0, "quote"), (-0.5, 50.0, 25.0, "mid")]
+    instrument = "SELECT currency, lowest_price, highest_price FROM instruments WHERE kind = 'equity'"
+    assert found(store, instrument) == [("USD", 0.0, None)]
+    assert [(row.kind, row.at, row.follows_from) for row in journal_in(store)] == [
         ("deposit", NOW - timedelta(hours=1), ""),
         ("fill", NOW, "decision 1"),
         ("fill", NOW + DAY, "decision 2"),
@@ -102,9 +104,7 @@ def test_an_account_is_restored_from_the_ledger_in_run_after_run(store: Store) -
 def test_an_order_that_nobody_takes_is_pending_and_books_nothing(store: Store) -> None:
     held = play(store, 0, Price(NOW, 40.0), Order(SHARE, 10.0), fills=FillModel("quote"))
     assert (held.cash_usd, held.positions) == (100.0, {})
-    with store.read() as connection:
-        row = connection.execute(text("SELECT status, note FROM orders")).one()
-    assert tuple(row) == ("pending", "nobody offers it")
+    assert found(store, "SELECT status, note FROM orders") == [("pending", "nobody offers it")]
     assert verify(store).broken == ()
 
 
@@ -121,18 +121,17 @@ def test_what_an_account_orders_is_no_bet_on_an_event(store: Store) -> None:
 def test_labels_are_kept_with_their_decision_which_has_no_money(store: Store) -> None:
     run, account_id = opened(store)
     assert account_id == 1
-    bot_id, known = rows_of(store, run, "a")
+    bot_id, _ = rows_of(store, run, "a")
     subject = Subject("comment", "c1")
     said = Decision(labels=(Label("c1", "spam", {"spam": 0.75, "ham": 0.25}), Label("c2", "ham")))
     booking = GAME.book(Decision(), Holding(Account(), AT_40, NOW), Account(), {}, FillModel("mid"))
     done = DecisionResult("recorded", NOW, (EVENT,), decision=said, booking=replace(booking, unallocated_usd=None))
     with store.write() as connection:
         held = claim(connection, run.id, bot_id, subject, claimant(), now=NOW)
-        assert isinstance(held, Claim)
-        store_decision(connection, held, done, run_id=run.id, bot_id=bot_id, catalogue=known, now=NOW)
-    with store.read() as connection:
-        rows = connection.execute(text("SELECT item_id, label, probabilities_json FROM labels ORDER BY number")).all()
-    assert [tuple(row) for row in rows] == [("c1", "spam", '{"spam": 0.75, "ham": 0.25}'), ("c2", "ham", "{}")]
+    assert isinstance(held, Claim)
+    put(store, run, "a", held, done)
+    labels = found(store, "SELECT item_id, label, probabilities_json FROM labels ORDER BY number")
+    assert labels == [("c1", "spam", '{"spam": 0.75, "ham": 0.25}'), ("c2", "ham", "{}")]
 
 
 def test_a_valuation_is_written_once_and_corrected_by_a_revision(store: Store) -> None:
@@ -150,9 +149,7 @@ def test_a_valuation_is_written_once_and_corrected_by_a_revision(store: Store) -
     assert valued(later, AT_50) == (floored, 1, 120.0)
     assert valued(later + timedelta(minutes=2), AT_50) == (floored, 1, 120.0)
     assert valued(later, AT_40) == (floored, 2, 100.0)
-    with store.read() as connection:
-        stored = connection.execute(text("SELECT revision, value_usd FROM valuations ORDER BY revision"))
-        assert [tuple(row) for row in stored] == [(1, 120.0), (2, 100.0)]
+    assert found(store, "SELECT revision, value_usd FROM valuations ORDER BY revision") == [(1, 120.0), (2, 100.0)]
     assert verify(store).broken == ()
     with pytest.raises(ValueError, match="no price of ACME"), store.write() as connection:
         add_valuations(connection, 1, [AccountValue(NOW, read_account(connection, 1))], interval=timedelta(minutes=10))
@@ -179,7 +176,7 @@ def test_what_was_changed_in_an_account_is_found_and_named(store: Store, stateme
     with store.write() as connection:
         worth = AccountValue(NOW + DAY, read_account(connection, 1), {SHARE: AT_50})
         add_valuations(connection, 1, [worth], interval=DAY)
-        connection.execute(text(statement))
+    altered(store, statement)
     assert check in {each.check for each in verify(store).broken}
 
 
@@ -203,9 +200,7 @@ def test_any_journal_comes_to_the_same_in_every_database(store: Store) -> None:
         written.append(row)
         with store.write() as connection:
             add_to_journal(connection, account_id, [row])
-    with store.read() as connection:
-        assert account_of(read_journal(connection, account_id)) == account_of(written)
-        assert read_journal(connection, account_id) == tuple(written)
+    assert journal_in(store, account_id) == tuple(written)
 
 
 def test_what_an_account_cannot_do_is_not_written(store: Store) -> None:
@@ -214,29 +209,15 @@ def test_what_an_account_cannot_do_is_not_written(store: Store) -> None:
         add_to_journal(connection, account_id, [JournalRow("fill", NOW, 40.0, SHARE, -1.0)])
     with pytest.raises(IntegrityError), store.write() as connection:
         add_to_journal(connection, account_id, [JournalRow("dividend", NOW, 1.0)], resolution=(1, 1))
-    with store.read() as connection:
-        assert [row.kind for row in read_journal(connection, account_id)] == ["deposit"]
-
-
-def asked(store: Store, run: StoredRun, account_id: int, who: Claimant, *, now: datetime = NOW) -> Claim | str:
-    """Ask for the claim on the decision of a run with its account."""
-    bot_id, _ = rows_of(store, run, "a")
-    with store.write() as connection:
-        return claim_with_account(connection, account_id, run, bot_id, PORTFOLIO, who, now=now)
+    assert [row.kind for row in journal_in(store, account_id)] == ["deposit"]
 
 
 def bought(store: Store, run: StoredRun, account_id: int, held: Claim) -> None:
     """Store the end of a claimed decision that bought a share."""
-    bot_id, known = rows_of(store, run, "a")
-    with store.write() as connection:
-        before = account_of(read_journal(connection, account_id))
-        said = Decision(orders=(Order(SHARE, 40.0),))
-        booking = GAME.book(said, Holding(before, AT_40, NOW), before, {SHARE: AT_40}, FillModel("mid"))
-        prices = {SHARE: AT_40}
-        done = DecisionResult(
-            "recorded", NOW, (EVENT,), decision=said, booking=booking, account_id=account_id, prices=prices
-        )
-        store_decision(connection, held, done, run_id=run.id, bot_id=bot_id, catalogue=known, now=NOW)
+    before, said = account_of(journal_in(store, account_id)), Decision(orders=(Order(SHARE, 40.0),))
+    booking = GAME.book(said, Holding(before, AT_40, NOW), before, {SHARE: AT_40}, FillModel("mid"))
+    done = DecisionResult("recorded", NOW, (EVENT,), decision=said, booking=booking, account_id=account_id)
+    put(store, run, "a", held, replace(done, prices={SHARE: AT_40}))
 
 
 def test_an_account_has_one_writer_at_a_time_in_the_order_of_slots(store: Store) -> None:
@@ -250,8 +231,7 @@ def test_an_account_has_one_writer_at_a_time_in_the_order_of_slots(store: Store)
     assert asked(store, second, account_id, claimant()) == "missed"
     bought(store, third, account_id, later)
     assert asked(store, third, account_id, claimant()) == "recorded"
-    with store.read() as connection:
-        assert account_of(read_journal(connection, account_id)).position(SHARE).shares == 2.0
+    assert account_of(journal_in(store, account_id)).position(SHARE).shares == 2.0
     assert verify(store).broken == ()
 
 
@@ -264,8 +244,7 @@ def test_who_was_away_while_his_account_went_on_stores_nothing(store: Store) -> 
     with pytest.raises(ClaimLost, match="this account went on with another run"):
         bought(store, first, account_id, away)
     bought(store, second, account_id, held)
-    with store.read() as connection:
-        assert [row.kind for row in read_journal(connection, account_id)] == ["deposit", "fill"]
+    assert [row.kind for row in journal_in(store, account_id)] == ["deposit", "fill"]
 
 
 def test_a_replay_and_a_live_run_have_accounts_of_their_own(store: Store) -> None:
@@ -274,5 +253,4 @@ def test_a_replay_and_a_live_run_have_accounts_of_their_own(store: Store) -> Non
         live = open_account(connection, run, "a", PORTFOLIO, mode="live", deposit_usd=7.0, at=NOW)
         again = open_account(connection, run, "a", PORTFOLIO, mode="live", deposit_usd=9.0, at=NOW)
     assert (live, again) == (account_id + 1, account_id + 1)
-    with store.read() as connection:
-        assert account_of(read_journal(connection, live)).cash_usd == 7.0
+    assert account_of(journal_in(store, live)).cash_usd == 7.0

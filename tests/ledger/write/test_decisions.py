@@ -1,10 +1,10 @@
 """Decisions: stored whole with all that belongs to them, or not at all."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from predibot.domain.decision import Decision, MarketDecision, Source
@@ -25,6 +25,7 @@ from tests.ledger.by_hand import (
     put,
     take,
 )
+from tests.ledger.statements import found
 
 EVENT = event_of(1, 2)
 SAID = {"m1a": (0.5, 0.6), "m1b": (-0.25, 0.1)}
@@ -33,17 +34,14 @@ SAID = {"m1a": (0.5, 0.6), "m1b": (-0.25, 0.1)}
 def test_a_decision_is_read_back_as_it_was_made(store: Store) -> None:
     run = a_run(store, EVENT)
     decide(store, run, "a", finished_with(EVENT, SAID))
-    with store.read() as connection:
-        (found,) = read_decisions(connection, run.id)
-    assert (found.bot, found.subject_id, found.status, found.unallocated_usd) == ("a", "e1", "recorded", 0.25)
-    assert found.bets == (StoredBet("m1a", 0.5, 0.6, None, 0.4), StoredBet("m1b", -0.25, 0.1, None, 0.4))
+    (told,) = store.run_read(partial(read_decisions, run_id=run.id))
+    assert (told.bot, told.subject_id, told.status, told.unallocated_usd) == ("a", "e1", "recorded", 0.25)
+    assert told.bets == (StoredBet("m1a", 0.5, 0.6, None, 0.4), StoredBet("m1b", -0.25, 0.1, None, 0.4))
 
 
 def test_one_fill_is_stored_for_each_bet_that_costs_something(store: Store) -> None:
     decide(store, a_run(store, EVENT), "a", finished_with(EVENT, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.1)}))
-    with store.read() as connection:
-        rows = connection.execute(text("SELECT shares, price, cash_usd FROM fills")).all()
-    assert [tuple(row) for row in rows] == [(1.25, 0.4, -0.5)]
+    assert found(store, "SELECT shares, price, cash_usd FROM fills") == [(1.25, 0.4, -0.5)]
 
 
 def test_a_failure_half_way_leaves_neither_decision_nor_end_of_the_claim(store: Store) -> None:
@@ -53,19 +51,17 @@ def test_a_failure_half_way_leaves_neither_decision_nor_end_of_the_claim(store: 
     impossible = Decision((MarketDecision("m1a", 7.5), MarketDecision("m1b", 0.5)))
     with pytest.raises(IntegrityError):
         put(store, run, "a", held, replace(finished_with(EVENT, SAID), decision=impossible))
-    with store.read() as connection:
-        for table in ("decisions", "forecasts", "orders", "fills", "quotes"):
-            assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() == 0, table
-        assert connection.execute(text("SELECT status FROM tasks")).scalar_one() == "claimed"
+    for table in ("decisions", "forecasts", "orders", "fills", "quotes"):
+        assert found(store, f"SELECT count(*) FROM {table}") == [0], table
+    assert found(store, "SELECT status FROM tasks") == ["claimed"]
     put(store, run, "a", held, finished_with(EVENT, SAID))
 
 
 def test_who_abstains_has_a_row_without_bets(store: Store) -> None:
     run = a_run(store, EVENT)
     decide(store, run, "a", abstained(EVENT))
-    with store.read() as connection:
-        (found,) = read_decisions(connection, run.id)
-    assert (found.status, found.message, found.bets, found.unallocated_usd) == ("abstained", "no idea", (), None)
+    (told,) = store.run_read(partial(read_decisions, run_id=run.id))
+    assert (told.status, told.message, told.bets, told.unallocated_usd) == ("abstained", "no idea", (), None)
 
 
 def test_a_clarified_question_has_another_hash() -> None:
@@ -92,9 +88,8 @@ def test_the_cost_of_a_decision_is_the_sum_over_its_tries(
         end = failed(EVENT, at=NOW - (len(costs) - number) * DAY)
         end = finished_with(EVENT, SAID) if number == len(costs) - 1 else end
         decide(store, run, "a", replace(end, cost_usd=usd, cost_known_usd=known))
-    with store.read() as connection:
-        (found,) = read_decisions(connection, run.id)
-    assert (found.status, found.cost_usd, found.cost_known_usd) == ("recorded", total_usd, known_usd)
+    (told,) = store.run_read(partial(read_decisions, run_id=run.id))
+    assert (told.status, told.cost_usd, told.cost_known_usd) == ("recorded", total_usd, known_usd)
 
 
 @pytest.mark.parametrize(("could_cost", "usd"), [(True, None), (False, 0.5)])
@@ -107,9 +102,8 @@ def test_of_a_try_that_was_broken_off_nobody_knows_what_it_cost(
         release_claims(connection, "gone", now=NOW)
     end = finished_with(EVENT, SAID)
     decide(store, run, "a", replace(end, cost_usd=0.5, cost_known_usd=0.5, could_cost=could_cost))
-    with store.read() as connection:
-        (found,) = read_decisions(connection, run.id)
-    assert (found.cost_usd, found.cost_known_usd) == (usd, 0.5)
+    (told,) = store.run_read(partial(read_decisions, run_id=run.id))
+    assert (told.cost_usd, told.cost_known_usd) == (usd, 0.5)
 
 
 READ = (
@@ -140,8 +134,7 @@ def test_sources_and_trace_are_kept_whatever_became_of_the_decision(store: Store
         "published_at": "2026-02-28T12:00Z",
         "results": None,
     }
-    with store.read() as connection:
-        assert connection.execute(text("SELECT trace_sha256 FROM decisions")).scalar_one() == "cd" * 32
+    assert found(store, "SELECT trace_sha256 FROM decisions") == ["cd" * 32]
 
 
 def test_what_a_failed_attempt_read_goes_when_another_one_replaces_it(store: Store) -> None:
