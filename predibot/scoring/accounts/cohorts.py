@@ -178,7 +178,6 @@ class CohortResult:
     lost: int = 0
     cancelled: int = 0
     """Positions that paid anything else: a part of a dollar, or their cost."""
-    archived: bool = False
 
     @property
     def profit_usd(self) -> float:
@@ -223,18 +222,15 @@ def mean_result(results: Sequence[CohortResult]) -> CohortResult:
     )
 
 
-def cohort_score(
-    results: Sequence[CohortResult], *, archived: bool = False, implied: float = 0.0
-) -> CohortScore | None:
+def cohort_score(results: Sequence[CohortResult], *, implied: float = 0.0) -> CohortScore | None:
     """Return the score of a bot over its cohorts, None without any.
 
     Args:
         results: Of one bot and one methodology, one a cohort, in any order. Raises `ValueError` if a stake is not
             above zero.
-        archived: Whether archived cohorts count too.
         implied: The standard deviation of the mean return that prices imply.
     """
-    found = sorted((each for each in results if archived or not each.archived), key=lambda each: each.start)
+    found = sorted(results, key=lambda each: each.start)
     if not found:
         return None
     if any(not each.stake_usd > 0.0 for each in found):
@@ -397,7 +393,7 @@ def with_scores(board: CohortBoard) -> CohortBoard:
         CohortBotScore(**{each.name: getattr(bot, each.name) for each in fields(bot)}, score=score)
         for bot in board.bots
         if bot.knowledge in ("clean", "unknown")
-        and (score := cohort_score(bot.results, archived=True, implied=bot.deviation)) is not None
+        and (score := cohort_score(bot.results, implied=bot.deviation)) is not None
     ]
     return replace(board, scores=tuple(sorted(found, key=_place)), notes=tuple(_notes(board, excluded)))
 

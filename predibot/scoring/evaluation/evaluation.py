@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -101,31 +101,25 @@ def _score_parts(
     return tuple(PartScore(*part, score) for part, score in zip(parts, scores, strict=True))
 
 
-_Scored = TypeVar("_Scored")
 _OF_ESTIMATE = ("low", "high", "cluster_standard_error", "price_standard_error")
 _OF_PAIR = (*_OF_ESTIMATE, "p_value", "p_adjusted", "detectable")
 
 
-def without_few(scored: _Scored, fewest: int = FEWEST_FOR_AN_INTERVAL) -> _Scored:
-    """Return scores of any kind without intervals and p-values on fewer clusters than `fewest`."""
-    found: _Scored = _without(scored, fewest)
-    return found
-
-
-def _without(scored: Any, fewest: int) -> Any:
+def without_few(scored: Any) -> Any:
+    """Return scores of any kind without intervals and p-values on fewer than `FEWEST_FOR_AN_INTERVAL` clusters."""
     if isinstance(scored, tuple):
-        return tuple(_without(each, fewest) for each in scored)
+        return tuple(without_few(each) for each in scored)
     if isinstance(scored, Mapping):
         # The clusters of a Sharpe ratio are dates.
-        return {name: each if name == "sharpe" else _without(each, fewest) for name, each in scored.items()}
+        return {name: each if name == "sharpe" else without_few(each) for name, each in scored.items()}
     if not is_dataclass(scored) or isinstance(scored, type):
         return scored
     if isinstance(scored, Estimate | Pair):
         names = _OF_ESTIMATE if isinstance(scored, Estimate) else _OF_PAIR
         nothing: dict[str, Any] = dict.fromkeys(names)
-        return replace(scored, **nothing) if scored.clusters < fewest else scored
-    changed = {each.name: _without(getattr(scored, each.name), fewest) for each in fields(scored)}
-    if isinstance(scored, ForecastScore) and scored.clusters < fewest and (bins := scored.calibration) is not None:
+        return replace(scored, **nothing) if scored.clusters < FEWEST_FOR_AN_INTERVAL else scored
+    changed = {each.name: without_few(getattr(scored, each.name)) for each in fields(scored)}
+    if isinstance(scored, ForecastScore) and (bins := scored.calibration) and scored.clusters < FEWEST_FOR_AN_INTERVAL:
         unknown = np.full(bins.outcome_low.shape, np.nan)
         changed["calibration"] = replace(bins, outcome_low=unknown, outcome_high=unknown)
     same = all(changed[each.name] is getattr(scored, each.name) for each in fields(scored))

@@ -37,14 +37,6 @@ def test_returns_are_on_ten_thousand_dollars_and_profit_on_all_stakes() -> None:
     assert not found.returns.may_rank
 
 
-def test_archived_cohorts_are_left_out_and_can_be_asked_for() -> None:
-    results = [result(0, 11_000.0), result(1, 5_000.0, archived=True)]
-    without, with_them = cohort_score(results), cohort_score(results, archived=True)
-    assert without is not None and with_them is not None
-    assert (without.cohorts, without.profit_usd, with_them.cohorts) == (1, 1_000.0, 2)
-    assert cohort_score(results[1:]) is None
-
-
 def test_nobody_who_resolved_nothing_has_a_win_rate() -> None:
     found = cohort_score([result(0, 10_000.0, cancelled=2)])
     assert found is not None

@@ -168,7 +168,7 @@ def test_below_five_clusters_there_is_no_interval_and_it_says_so(clusters: int) 
 
 
 def test_a_part_with_enough_clusters_keeps_its_interval(alone: Evaluation) -> None:
-    assert without_few(alone, 2) == alone
+    assert without_few(alone) == alone
 
 
 def test_an_event_in_two_clusters_is_refused(made: TrackRecord) -> None:

@@ -168,7 +168,6 @@ def _result(member: MemberAccount, cohort: StoredCohort, as_of: datetime) -> Coh
         won=states.get("WON", 0),
         lost=states.get("LOST", 0),
         cancelled=states.get("CANCELLED", 0),
-        archived=cohort.archived_at is not None,
     )
 
 
