@@ -29,6 +29,8 @@ def serve(
         raise UsageError(f"--host {host} lets others read the ledger; give a --token (or PREDIBOT_WEB_TOKEN) for them")
     if token and len(token) < _LEAST_TOKEN:
         raise UsageError(f"the token has {len(token)} characters; give one of {_LEAST_TOKEN} or more")
+    if not token.isascii() or not token.isprintable() or token != token.strip():
+        raise UsageError("the token fits in no header; give letters, digits and signs of ASCII, without blanks around")
     try:
         from predibot.web.app import create_app
         from predibot.web.server import serve_app

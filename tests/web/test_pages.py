@@ -271,6 +271,8 @@ def test_a_token_is_asked_of_pages_and_of_the_api(played: str) -> None:
     [
         (("--host", "0.0.0.0"), "lets others read the ledger; give a --token"),
         (("--token", "short"), "the token has 5 characters"),
+        (("--token", "a token with an ümlaut"), "the token fits in no header"),
+        (("--token", " a token with blanks around "), "the token fits in no header"),
         (("--ledger", "sqlite:///nowhere.db"), "nowhere.db"),
     ],
 )
