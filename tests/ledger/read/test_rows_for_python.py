@@ -23,22 +23,10 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.runs import void_run
 from predibot.reports.terminal.trace import market_line
-from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with, observe, settle
+from tests.ledger.by_hand import DAY, NOW, a_run, decide, event_of, failed, observe, settle
 from tests.soaks import ONE_DATABASE
 
 ONE, TWO = event_of(1, 2), event_of(2)
-
-
-@pytest.fixture
-def filled(store: Store) -> Store:
-    """Return a ledger in which `a` decided twice, `b` failed and abstained; one market paid, and then otherwise."""
-    run = a_run(store, ONE, TWO, bots=("a", "b"))
-    decide(store, run, "a", finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)}))
-    decide(store, run, "a", finished_with(TWO, {"m2a": (-1.0, 0.3)}, at=NOW + DAY))
-    decide(store, run, "b", failed(ONE, message="broke"))
-    decide(store, run, "b", abstained(TWO))
-    settle(store, "m1a", (3, 0.0), (5, 1.0))
-    return store
 
 
 def forecasts(store: Store, asked: RowFilter) -> tuple[LedgerForecast, ...]:
