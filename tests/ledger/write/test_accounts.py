@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import IntegrityError
@@ -33,7 +34,7 @@ from predibot.ledger.write.runs import StoredRun
 from tests.games.toy import SHARE, BuyOrHold, Holding
 from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, finished_with, put, rows_of
 from tests.ledger.statements import altered, found
-from tests.soaks import ONE_DATABASE
+from tests.worlds import Worlds
 
 GAME = BuyOrHold()
 EVENT = event_of(1)
@@ -169,15 +170,23 @@ BROKEN = {
 }
 
 
-@ONE_DATABASE
+def valued_account() -> None:
+    """Make `ledger.db`, in which an account bought shares and was valued a day later."""
+    with Store.open("sqlite:///ledger.db") as store:
+        play(store, 0, AT_40, Order(SHARE, 80.0))
+        with store.write() as connection:
+            worth = AccountValue(NOW + DAY, read_account(connection, 1), {SHARE: AT_50})
+            add_valuations(connection, 1, [worth], interval=DAY)
+        assert verify(store).broken == ()
+
+
 @pytest.mark.parametrize(("statement", "check"), BROKEN.items())
-def test_what_was_changed_in_an_account_is_found_and_named(store: Store, statement: str, check: str) -> None:
-    play(store, 0, AT_40, Order(SHARE, 80.0))
-    with store.write() as connection:
-        worth = AccountValue(NOW + DAY, read_account(connection, 1), {SHARE: AT_50})
-        add_valuations(connection, 1, [worth], interval=DAY)
-    altered(store, statement)
-    assert check in {each.check for each in verify(store).broken}
+def test_what_was_changed_in_an_account_is_found_and_named(
+    tmp_path: Path, worlds: Worlds, statement: str, check: str
+) -> None:
+    with Store.open(f"sqlite:///{worlds.copy(valued_account, tmp_path)}/ledger.db") as store:
+        altered(store, statement)
+        assert check in {each.check for each in verify(store).broken}
 
 
 def test_any_journal_comes_to_the_same_in_every_database(store: Store) -> None:

@@ -3,7 +3,7 @@
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from threading import Event
 from typing import Any
@@ -31,77 +31,25 @@ def clock() -> datetime:
     return NOW
 
 
+def rows(url: str, text: str, date: str, said: str, without: Sequence[str] = (), **more: object) -> list[object]:
+    """Return two results in a provider's names for things, with some that is not read; the second states no date."""
+    first = {url: "https://a.example/1", "title": "One", text: "First.", date: said, "score": 0.9, **more}
+    return [first, {url: "https://a.example/2", "title": "Two", text: "Second."} | dict.fromkeys(without)]
+
+
 SEARXNG = {
-    "query": "q",
+    "results": rows("url", "content", "publishedDate", "2026-01-05T14:05:00+00:00", ("content", "publishedDate")),
     "number_of_results": 0,
-    "results": [
-        {
-            "url": "https://a.example/1",
-            "title": "One",
-            "content": "First.",
-            "publishedDate": "2026-01-05T14:05:00+00:00",
-            "engine": "bing news",
-            "engines": ["bing news"],
-            "score": 1.0,
-        },
-        {"url": "https://a.example/2", "title": "Two", "content": None, "publishedDate": None},
-    ],
     "unresponsive_engines": [["brave", "too many requests"]],
 }
-BRAVE = {
-    "type": "search",
-    "query": {"original": "q", "more_results_available": True},
-    "web": {
-        "type": "search",
-        "results": [
-            {
-                "title": "One",
-                "url": "https://a.example/1",
-                "description": "First.",
-                "page_age": "2026-01-05T14:05:00",
-                "age": "4 days ago",
-                "profile": {"name": "A", "long_name": "a.example"},
-            },
-            {"title": "Two", "url": "https://a.example/2", "description": "Second."},
-        ],
-    },
-}
-TAVILY = {
-    "query": "q",
-    "results": [
-        {
-            "url": "https://a.example/1",
-            "title": "One",
-            "score": 0.9,
-            "published_date": "Mon, 05 Jan 2026 14:05:00 GMT",
-            "content": "First.",
-        },
-        {"url": "https://a.example/2", "title": "Two", "content": "Second.", "score": 0.5},
-    ],
-    "request_id": "x",
-}
+BRAVE_ROWS = rows("url", "description", "page_age", "2026-01-05T14:05:00", age="4 days ago", profile={"name": "A"})
+BRAVE = {"query": {"original": "q"}, "web": {"type": "search", "results": BRAVE_ROWS}}
+TAVILY = {"results": rows("url", "content", "published_date", "Mon, 05 Jan 2026 14:05:00 GMT"), "request_id": "x"}
 EXA = {
-    "requestId": "x",
-    "results": [
-        {
-            "id": "https://a.example/1",
-            "title": "One",
-            "url": "https://a.example/1",
-            "publishedDate": "2026-01-05T14:05:00.000Z",
-            "text": "First.",
-        },
-        {"id": "https://a.example/2", "title": None, "url": "https://a.example/2"},
-    ],
+    "results": rows("url", "text", "publishedDate", "2026-01-05T14:05:00.000Z", ["title"], id="https://a.example/1"),
     "costDollars": {"total": 0.007, "search": {"neural": 0.005}, "contents": {"text": 0.002}},
 }
-SERPER = {
-    "searchParameters": {"q": "q", "type": "search", "engine": "google"},
-    "organic": [
-        {"title": "One", "link": "https://a.example/1", "snippet": "First.", "date": "3 days ago", "position": 1},
-        {"title": "Two", "link": "https://a.example/2", "snippet": "Second.", "position": 2},
-    ],
-    "credits": 1,
-}
+SERPER = {"organic": rows("link", "snippet", "date", "3 days ago", position=1), "credits": 1}
 
 
 def answering(content: object, seen: list[httpx.Request] | None = None, status: int = 200) -> ProviderRequests:
