@@ -151,10 +151,11 @@ def first_of(address: str, query: str) -> str:
 version_of = partial(first_of, query="SELECT version_num FROM alembic_version")
 
 
-def set_version(address: str, version: str) -> None:
-    """Have a ledger say that it is of another version."""
+def change(address: str, *statements: str) -> None:
+    """Change a ledger by nothing of ours."""
     with closing_engine(engine_of(address)) as engine, engine.begin() as connection:
-        connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))
+        for statement in statements:
+            connection.execute(text(statement))
 
 
 def test_who_reads_leaves_an_older_ledger_as_it_is_and_says_what_upgrades_it(current: Path, later: Next) -> None:
@@ -224,8 +225,7 @@ def test_upgrading_says_what_it_did(address: str, later: Next) -> None:
 def test_a_ledger_whose_rows_have_no_place_in_the_next_version_stays_as_it_is_and_says_so(
     address: str, later: Next
 ) -> None:
-    with closing_engine(engine_of(address)) as engine, engine.begin() as connection:
-        connection.execute(text(f"UPDATE events SET title = '{'x' * 100}'"))
+    change(address, f"UPDATE events SET title = '{'x' * 100}'")
     said = later("ledger", "upgrade", "--ledger", address)
     assert said.code == 1
     assert "was not upgraded, because it holds rows that predibot does not write" in " ".join(said.err.split())
@@ -251,9 +251,7 @@ def test_a_ledger_of_the_base_is_upgraded_with_its_rows(address: str, current: P
     asked = (*EVALUATED, "--ledger", address)
     rows, evaluated, is_file = canonical_at(address), said_here(*asked).document, address.startswith("sqlite")
     types = {"blob": "BLOB", "serial": "INTEGER"} if is_file else {"blob": "BYTEA", "serial": "SERIAL"}
-    with closing_engine(engine_of(address)) as engine, engine.begin() as connection:
-        for statement in OF_THE_BASE:
-            connection.execute(text(statement.format(**types)))
+    change(address, *(statement.format(**types) for statement in OF_THE_BASE))
     if is_file:
         assert made_in(current) == MADE[BASE]
     assert said_here("report", "--ledger", address).code == 1
@@ -268,7 +266,7 @@ def test_a_ledger_of_the_base_is_upgraded_with_its_rows(address: str, current: P
 @ONE_DATABASE
 @pytest.mark.parametrize("version", ["0001", "0017"])
 def test_a_ledger_of_before_the_base_is_refused_with_the_commit_that_upgrades_it(address: str, version: str) -> None:
-    set_version(address, version)
+    change(address, f"UPDATE alembic_version SET version_num = '{version}'")
     for command in (*READ_COMMANDS, *WRITE_COMMANDS, ("ledger", "upgrade"), ("doctor",)):
         said = said_here(*command, "--ledger", address)
         assert (said.code, REFUSED in " ".join((said.out + said.err).split())) == (1, True), said
@@ -277,7 +275,7 @@ def test_a_ledger_of_before_the_base_is_refused_with_the_commit_that_upgrades_it
 
 def test_a_backup_of_before_the_base_is_not_restored(current: Path) -> None:
     assert said_here("ledger", "backup", "backup.db", "--ledger", "sqlite:///current.db").code == 0
-    set_version("sqlite:///backup.db", "0017")
+    change("sqlite:///backup.db", "UPDATE alembic_version SET version_num = '0017'")
     said = said_here("ledger", "restore", "backup.db", "--ledger", "sqlite:///new.db")
     assert (said.code, REFUSED in " ".join(said.err.split())) == (1, True)
     with pytest.raises(LedgerUnusable, match=REFUSED):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, error
 from tests.jobs.deciding.test_failing_strategies import TEMPLATE
-from tests.jobs.program import Program, document_of
+from tests.jobs.program import Program
 
 KEY = "sk+SECRET/0123456789=abcdef"
 KEYS = {name: KEY for name in ("OPENAI_API_KEY", "ACME_API_KEY", "SERVICE_TOKEN")}
@@ -122,13 +122,3 @@ def test_the_password_of_a_proxy_that_says_it_is_nowhere(tmp_path: Path) -> None
     assert "not for Basic ***" in out
     assert leaks(out) == leaks(err) == []
     assert {Path(name).suffix for name in clean_files(tmp_path)} > {".db", ".jsonl"}
-
-
-@pytest.mark.parametrize(
-    "raised", ["type('Odd', (BaseException,), {})('x')", "SystemExit(3)", "type('E', (Exception,), {})"]
-)
-def test_whatever_a_plug_in_raises_as_it_loads_is_one_sentence(tmp_path: Path, raised: str) -> None:
-    program = Program(tmp_path)
-    program.strategy("torn", f"raise {raised}\n")
-    document = document_of(program.decide("--bots", "torn"), code=1)
-    assert document["error"]["message"].startswith("torn.py does not load: ")

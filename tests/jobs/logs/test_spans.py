@@ -19,7 +19,7 @@ from tests.worlds import Worlds
 
 KEY = "sk-acme-0123456789abcdef"
 RECIPE = """
-venue = "sandbox:events=20"
+venue = "sandbox:events=8"
 [selection]
 events = 2
 [[bots]]
