@@ -8,8 +8,9 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from predibot.config import Settings
 from predibot.contracts import OpenVenue, Paces, ProgressListener
 from predibot.domain.clock import EPOCH, floor_to, format_instant, short_instant
 from predibot.domain.event import Event
@@ -23,9 +24,6 @@ from predibot.recipe.parse import load_recipe
 from predibot.recipe.recipe import Recipe
 from predibot.selection import Selection
 from predibot.version import __version__
-
-if TYPE_CHECKING:
-    from predibot.config import Settings
 
 _DAY, _WEEK = timedelta(days=1), timedelta(weeks=1)
 _DIGEST_CHARACTERS = 16
@@ -77,7 +75,7 @@ class RunRequest:
 
     def open_venue(
         self,
-        settings: "Settings",
+        settings: Settings,
         clock: Clock,
         *,
         venue: str | None = None,

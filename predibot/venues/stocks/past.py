@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,12 +22,9 @@ from predibot.domain.price import EQUITY, CorporateAction, Instrument, Price, Pr
 from predibot.errors import UsageError
 from predibot.plain_file import open_plain, plain_bytes
 from predibot.sandbox.stocks.folder import ACTIONS_FILE, SECTORS_FILE, SIMULATED_FILE
+from predibot.sandbox.world.world import World
 from predibot.venues.stocks.folder import StockFolder, close_instant, read_folder
 from predibot.venues.stocks.recording import MAX_TABLE_BYTES
-
-if TYPE_CHECKING:
-    from predibot.sandbox.world.world import World
-
 
 NAME = "stocks"
 
@@ -247,10 +244,8 @@ class StockPast:
 
 
 @lru_cache(maxsize=4)
-def _make_world(seed: int, altered_after: datetime | None) -> "World":
+def _make_world(seed: int, altered_after: datetime | None) -> World:
     """Return a simulated world, which computes its events only once."""
-    from predibot.sandbox.world.world import World
-
     return World.from_seed(seed, events=1, altered_after=altered_after)
 
 
