@@ -1,17 +1,16 @@
-"""Views of tests: a scorecard with every kind of number, and a call of `decide`."""
+"""Views of tests: a scorecard with every kind of number, and a call of `decide`; and what is printed of one."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, datetime
+from io import StringIO
 
 from predibot.domain.decision import STATUSES
 from predibot.ledger.read.rows_for_python import LedgerRun
 from predibot.ledger.write.decisions import StoredBet
 from predibot.ledger.write.runs import StoredRun
-from predibot.reports.views.decide import (
-    ChosenView,
-    DecideView,
-    DecisionView,
-)
+from predibot.reports.terminal.terminal import console_for
+from predibot.reports.views.decide import ChosenView, DecideView, DecisionView
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
@@ -20,6 +19,13 @@ from predibot.scoring.standing import BASELINES
 from predibot.selection import Rejection
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
+
+
+def piped(show: Callable[..., None], *what: object, columns: int | None = None, **how: object) -> str:
+    """Return what is printed of something into a pipe."""
+    out = StringIO()
+    show(console_for(out, columns=columns), *what, **how)
+    return out.getvalue()
 
 
 def horizon(days: float | None, mean_return: float | None, n: int, *, sharpe: float | None = None) -> HorizonScore:

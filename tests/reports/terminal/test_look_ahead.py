@@ -1,23 +1,15 @@
 """What became of decisions that were made again without the future."""
 
-from io import StringIO
-
 from predibot.jobs.replay.look_ahead_check import DecisionDifference, LookAhead
 from predibot.reports.terminal.replay import look_ahead_document, print_look_ahead
-from predibot.reports.terminal.terminal import console_for
+from tests.reports.views_of import piped
 
 PEEK = DecisionDifference("daily@2025-09-01T00:00Z", "peeker", "e1", "forecasts 101 probability", 0.99, None, 0.99)
 FOUND = LookAhead(7_285, 20, (PEEK,), {"gpt": "it talks to openai/gpt-5, which may answer otherwise each time"})
 
 
-def printed(found: LookAhead) -> str:
-    out = StringIO()
-    print_look_ahead(console_for(out), found)
-    return out.getvalue()
-
-
 def test_who_looked_ahead_is_shown_with_all_three_values_and_who_was_left_out_with_the_reason() -> None:
-    text = printed(FOUND)
+    text = piped(print_look_ahead, FOUND)
     assert "look-ahead: 19 of 20 decisions, drawn from 7,285, are the same with everything after" in text
     assert "note: gpt was left out: it talks to openai/gpt-5, which may answer otherwise each time" in text
     (row,) = [line for line in text.splitlines() if "peeker" in line]
@@ -27,13 +19,13 @@ def test_who_looked_ahead_is_shown_with_all_three_values_and_who_was_left_out_wi
 
 def test_many_differences_are_cut_and_counted() -> None:
     many = LookAhead(9, 9, (PEEK,) * 23, {})
-    assert printed(many).count("peeker") == 20
-    assert "note: 3 more; --json has them all" in printed(many)
+    assert piped(print_look_ahead, many).count("peeker") == 20
+    assert "note: 3 more; --json has them all" in piped(print_look_ahead, many)
     assert many.differing == 1
 
 
 def test_where_nothing_differs_there_is_no_table() -> None:
-    assert "Not the same" not in printed(LookAhead(9, 9, (), {}))
+    assert "Not the same" not in piped(print_look_ahead, LookAhead(9, 9, (), {}))
 
 
 def test_the_document_has_every_value() -> None:

@@ -1,13 +1,12 @@
 """What became of a replay: its instants, counted and named."""
 
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 
 from predibot.domain.decision import Status
 from predibot.domain.schedule import Timetable
 from predibot.jobs.replay.replay import ReplayInstant
 from predibot.reports.terminal.replay import ReplayView, print_replay, progress_line
-from predibot.reports.terminal.terminal import console_for
+from tests.reports.views_of import piped
 
 BEGIN = datetime(2025, 9, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -26,14 +25,8 @@ def view_of(*instants: ReplayInstant, other_runs: int = 0) -> ReplayView:
     return ReplayView("daily", "sandbox", days, instants, other_runs)
 
 
-def printed(view: ReplayView) -> list[str]:
-    out = StringIO()
-    print_replay(console_for(out), view)
-    return out.getvalue().splitlines()
-
-
 def test_decisions_are_added_up_over_the_instants() -> None:
-    lines = printed(view_of(played(0), played(1)))
+    lines = piped(print_replay, view_of(played(0), played(1))).splitlines()
     span = "2025-09-01T12:00Z to 2025-09-02T12:00Z every 1d, 2 instants"
     assert lines == ["", f"replayed daily, {span}: 2,138 recorded, 2 failed"]
 
@@ -45,7 +38,7 @@ def test_what_a_reader_should_know_of_the_instants_is_said() -> None:
         "1 of 3 instants had been decided before as of another instant: 2025-09-02T12:00Z",
         "the ledger has 1 other run of daily, scored with these; another ledger keeps them apart",
     )
-    assert printed(view)[2:] == [f"note: {note}" for note in view.notes]
+    assert piped(print_replay, view).splitlines()[2:] == [f"note: {note}" for note in view.notes]
 
 
 def test_of_many_instants_five_are_named() -> None:

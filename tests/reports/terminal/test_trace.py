@@ -1,7 +1,6 @@
 """Traces on a screen: everything is there, and nothing a stranger wrote does anything."""
 
 from dataclasses import replace
-from io import StringIO
 
 import pytest
 
@@ -9,8 +8,8 @@ from predibot.domain.chat import ChatReply, Cost, Message, ToolCall, Usage
 from predibot.domain.trace import ModelFailedStep, ModelRequest, ModelStep, OwnStep, Step, StoredTrace, ToolStep
 from predibot.jobs.read_traces import DecisionTrace, StepUsage, UsageReport
 from predibot.ledger.read.decision_traces import TracedDecision
-from predibot.reports.terminal.terminal import console_for
 from predibot.reports.terminal.trace import print_trace, print_usage, trace_document
+from tests.reports.views_of import piped
 
 HOSTILE = "\x1b]0;owned\x07\x9b2J\u202eevil\u2028[red]markup[/red]"
 DECISION = TracedDecision("r", "b", "1", "recorded", HOSTILE, "ab" * 32)
@@ -34,9 +33,7 @@ ODD = OwnStep(HOSTILE, {"complaint": HOSTILE})
 
 
 def _shown(*steps: Step, full: bool) -> str:
-    screen = StringIO()
-    print_trace(console_for(screen), DecisionTrace(DECISION, StoredTrace(steps)), full=full)
-    return screen.getvalue()
+    return piped(print_trace, DecisionTrace(DECISION, StoredTrace(steps)), full=full)
 
 
 def test_control_characters_and_reordering_never_reach_the_screen() -> None:
@@ -72,19 +69,15 @@ def test_a_long_result_is_shortened_unless_all_is_asked_for() -> None:
 
 
 def test_an_unknown_cost_is_shown_with_the_part_that_is_known() -> None:
-    screen = StringIO()
     row = StepUsage("b", "all", steps=1, calls=1, calls_without_usage=1, cost_usd=None, cost_known_usd=0.25)
-    print_usage(console_for(screen), UsageReport((row,), 1, ()))
-    assert "unknown, $0.25" in screen.getvalue()
-    assert "in no sum: 1" in screen.getvalue()
+    shown = piped(print_usage, UsageReport((row,), 1, ()))
+    assert "unknown, $0.25" in shown and "in no sum: 1" in shown
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_what_was_asked_for_is_shown_on_any_screen(columns: int) -> None:
-    screen = StringIO()
     row = StepUsage("bot0", "model", steps=1, calls=1, cost_usd=None, cost_known_usd=0.006, cost_estimated_usd=0.026)
-    print_usage(console_for(screen, columns=columns), UsageReport((row,), 1, ()))
-    title, header, cells, *_ = screen.getvalue().splitlines()
+    title, header, cells, *_ = piped(print_usage, UsageReport((row,), 1, ()), columns=columns).splitlines()
     assert title.strip() == "Used in 1 trace"
     assert header.split()[:2] == ["bot", "step"] and header.rstrip().endswith("cost")
     assert cells.split()[:2] == ["bot0", "model"]
