@@ -40,6 +40,16 @@ def market_payload(number: int = 1, /, **changes: object) -> dict[str, object]:
     } | changes
 
 
+def named_payload(number: int = 1, /, **changes: object) -> dict[str, object]:
+    """Return a market of three outcomes, the second of which is called No."""
+    named = {
+        "outcomes": '["Reds", "No", "Blues"]',
+        "outcomePrices": '["0.5", "0", "0.25"]',
+        "clobTokenIds": '["101", "102", "103"]',
+    }
+    return market_payload(number, **(named | changes))
+
+
 def settled_payload(number: int = 1, prices: str = '["1", "0"]', **changes: object) -> dict[str, object]:
     """Return a market that settled on 10 February 2026."""
     settled = {"closed": True, "outcomePrices": prices, "closedTime": "2026-02-10 20:56:36+00"}

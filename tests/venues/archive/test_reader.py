@@ -14,7 +14,15 @@ from predibot.domain.price import Instrument, Quote
 from predibot.errors import UsageError, VenueChanged
 from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.archive.reader import Archive
-from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload, settled_payload
+from tests.venues.payloads import (
+    NOW,
+    condition_of,
+    event_payload,
+    history_of,
+    market_payload,
+    named_payload,
+    settled_payload,
+)
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -316,17 +324,12 @@ def test_a_missing_snapshot_file_and_broken_resolutions_are_named(make_archive: 
         archive.resolutions([ref_of(1)], as_of=NOW)
 
 
-NAMED = {
-    "outcomes": '["Reds", "No", "Blues"]',
-    "outcomePrices": '["0.5", "0.2", "0.25"]',
-    "clobTokenIds": '["101", "102", "103"]',
-    "volumeNum": 7.5e6,
-}
+NAMED = event_payload(1, named_payload(outcomePrices='["0.5", "0.2", "0.25"]', volumeNum=7.5e6))
 
 
 def test_markets_of_more_than_two_outcomes_are_read_with_a_price_and_a_history_each(make_archive: MakeArchive) -> None:
     prices = {"101": history_of((at(NOW + 2 * DAY), 0.6)), "103": history_of((at(NOW + 3 * DAY), 0.1))}
-    archive = make_archive({NOW: [event_payload(1, market_payload(1, **NAMED))]}, prices=prices)
+    archive = make_archive({NOW: [NAMED]}, prices=prices)
     event = archive.event("1", NOW)
     assert (event.markets[0].volume_usd, archive.quotes(event)["102"].displayed) == (7.5e6, 0.2)
     (later,) = archive.event("1", NOW + 2 * DAY).markets
@@ -339,8 +342,7 @@ def test_recorded_payouts_are_one_an_outcome_with_their_revisions(make_archive: 
         {"resolved_at": at(NOW), "payouts": [0, 0.5, 0.5], "effective_at": at(NOW + DAY)},
         {"resolved_at": at(NOW), "payouts": "refund", "effective_at": at(NOW + 2 * DAY)},
     ]
-    payload = event_payload(1, market_payload(1, **NAMED))
-    archive = make_archive({NOW: [payload]}, resolutions={condition_of(1): revisions})
+    archive = make_archive({NOW: [NAMED]}, resolutions={condition_of(1): revisions})
     ref = MarketRef("1", condition_of(1))
     assert [each.payouts for each in archive.resolutions([ref], as_of=NOW + HOUR).found["1"]] == [(0.0, 1.0, 0.0)]
     found = archive.resolutions([ref], as_of=NOW + 2 * DAY).found["1"]

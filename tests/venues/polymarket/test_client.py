@@ -157,12 +157,15 @@ def test_only_hosts_elsewhere_are_asked_slowly() -> None:
     assert not any("127.0.0.1" in prefix for prefix in rates)
 
 
-def naming(*events: object) -> list[dict[str, object]]:
-    """Return markets of which each names its event."""
-    return [market_payload(number) | {"events": [{"id": str(each)}]} for number, each in enumerate(events)]
+def gamma_of_events(*ids: object, answer: Callable[[httpx.Request], object]) -> Callable[[httpx.Request], object]:
+    """Return a Gamma that lists a market of each of these events, and answers by a function what else is asked."""
+    markets = [market_payload(number) | {"events": [{"id": str(each)}]} for number, each in enumerate(ids)]
+    return lambda request: {"markets": markets} if "markets" in request.url.path else answer(request)
 
 
-def gamma_of_markets(count: int, per_event: int, clock: Clock) -> Callable[[httpx.Request], object]:
+def gamma_of_markets(
+    count: int, per_event: int, clock: Clock, *, a_page: int = 100
+) -> Callable[[httpx.Request], object]:
     """Return a Gamma of so many markets, the most traded first, whose every answer takes a second."""
     markets = [market_payload(number, volumeNum=10_000 - number) for number in range(count)]
     events = {
@@ -180,17 +183,17 @@ def gamma_of_markets(count: int, per_event: int, clock: Clock) -> Callable[[http
             return events[request.url.path.rpartition("/")[2]]
         listed = stubs if what == "markets" else list(events.values())
         begin = int(params.get("after_cursor", "0"))
-        more = {"next_cursor": str(begin + 100)} if begin + 100 < len(listed) else {}
-        return {what: listed[begin : begin + 100], **more}
+        end = begin + a_page
+        return {what: listed[begin:end], **({"next_cursor": str(end)} if end < len(listed) else {})}
 
     return answer
 
 
 def test_a_list_of_65_pages_at_a_second_each_is_read_to_its_end() -> None:
     clock = Clock()
-    venue, asked = venue_of(gamma_of_markets(6_500, 1, clock), clock=clock)
+    venue, asked = venue_of(gamma_of_markets(650, 1, clock, a_page=10), clock=clock)
     page = venue.events(NOW)
-    assert (len(page.events), page.complete, len(asked.requests)) == (6_500, True, 65)
+    assert (len(page.events), page.complete, len(asked.requests)) == (650, True, 65)
 
 
 def test_the_events_of_the_most_traded_markets_are_read_without_the_others() -> None:
@@ -220,33 +223,23 @@ def test_markets_that_name_no_event_are_counted_and_a_whole_page_of_them_is_a_ch
 
 
 def test_an_event_that_is_gone_costs_itself_and_not_the_cohort() -> None:
-    markets = naming(1, 2, 3)
-
     def answer(request: httpx.Request) -> object:
-        if "markets" in request.url.path:
-            return {"markets": markets}
         if "keyset" in request.url.path:
             return {"events": [event_payload(1)]}
         return httpx.Response(410) if request.url.path.endswith("/2") else event_payload(9)
 
-    page = venue_of(answer)[0].events_by_market(NOW)
+    page = venue_of(gamma_of_events(1, 2, 3, answer=answer))[0].events_by_market(NOW)
     assert ids(page.events) == ["1"]
     assert [skip.id for skip in page.skipped] == ["2", "3"]
     assert "answered 410" in page.skipped[0].reason and "asked for event 3, got" in page.skipped[1].reason
 
 
 def test_a_few_events_that_are_not_answered_cost_themselves_and_half_of_them_the_list() -> None:
-    markets = naming(*range(1, 7))
-
     def answering(*broken: str) -> Callable[[httpx.Request], object]:
-        def answer(request: httpx.Request) -> object:
-            if "markets" in request.url.path:
-                return {"markets": markets}
-            if "keyset" in request.url.path:
-                return {"events": [event_payload(number) for number in range(1, 7) if str(number) not in broken]}
-            return httpx.Response(503)
-
-        return answer
+        whole = {"events": [event_payload(number) for number in range(1, 7) if str(number) not in broken]}
+        return gamma_of_events(
+            *range(1, 7), answer=lambda request: whole if "keyset" in request.url.path else httpx.Response(503)
+        )
 
     page = venue_of(answering("2", "5"))[0].events_by_market(NOW)
     assert (ids(page.events), [skip.id for skip in page.skipped]) == (["1", "3", "4", "6"], ["2", "5"])
@@ -275,15 +268,11 @@ def test_what_is_done_between_pages_is_not_the_lists_time() -> None:
 
 
 def test_an_event_whose_id_is_refused_costs_itself_and_not_the_page() -> None:
-    markets = naming(1, "a-word", 3)
-
     def answer(request: httpx.Request) -> object:
-        if "markets" in request.url.path:
-            return {"markets": markets}
         asked = request.url.params.get_list("id") or [request.url.path.rpartition("/")[2]]
         return httpx.Response(422) if "a-word" in asked else {"events": [event_payload(int(each)) for each in asked]}
 
-    page = venue_of(answer)[0].events_by_market(NOW)
+    page = venue_of(gamma_of_events(1, "a-word", 3, answer=answer))[0].events_by_market(NOW)
     assert (ids(page.events), [skip.id for skip in page.skipped]) == (["1", "3"], ["a-word"])
 
 

@@ -11,7 +11,7 @@ from predibot.domain.event import Event, Market, OrderTerms, Skip
 from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
 from predibot.venues.polymarket.parse import PAYLOADS, parse_event, parse_market, parse_resolution, tokens_of
-from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, paid, settled_payload
+from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, named_payload, paid, settled_payload
 
 
 def parsed(payload: object) -> Market:
@@ -290,13 +290,8 @@ def test_outcomes_exclude_each_other_where_the_venue_says_so(fields: dict[str, o
 
 
 def test_a_market_of_more_than_two_outcomes_has_a_price_for_each_and_none_for_yes() -> None:
-    said = {
-        "outcomes": '["Reds", "No", "Blues"]',
-        "outcomePrices": '["0.5", "1", "0"]',
-        "clobTokenIds": '["1", "2", "3"]',
-    }
-    market = parsed(market_payload(1, **said))
-    assert (market.quote, market.is_named, market.ref.token_ids) == (None, True, ("1", "2", "3"))
+    market = parsed(named_payload(outcomePrices='["0.5", "1", "0"]'))
+    assert (market.quote, market.is_named, market.ref.token_ids) == (None, True, ("101", "102", "103"))
     # What its fields bid and ask, of which outcome it is nobody says.
     assert market.outcome_quotes == tuple(Quote(at=NOW, displayed=price) for price in (0.5, 1.0, 0.0))
 

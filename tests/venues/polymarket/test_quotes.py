@@ -12,7 +12,7 @@ from predibot.domain.event import Event
 from predibot.domain.price import Depth, Level, Quote
 from predibot.errors import VenueChanged
 from predibot.venues.polymarket.parse import parse_event
-from tests.venues.payloads import NOW, event_payload, market_payload, settled_payload, venue_of
+from tests.venues.payloads import NOW, event_payload, market_payload, named_payload, settled_payload, venue_of
 
 
 def book_payload(token_id: str, bids: object = None, asks: object = None) -> dict[str, object]:
@@ -146,15 +146,8 @@ def test_a_market_whose_yes_is_the_second_outcome_here_is_quoted_from_its_side()
     assert [level.shares for level in quote.depth.bids] == [5.0, 100.0]
 
 
-NAMED = {
-    "outcomes": '["Reds", "No", "Blues"]',
-    "outcomePrices": '["0.5", "0", "0.25"]',
-    "clobTokenIds": '["101", "102", "103"]',
-}
-
-
 def test_each_of_more_than_two_outcomes_is_quoted_from_its_own_book_by_its_instrument() -> None:
-    event = event_payload(1, market_payload(1, **NAMED), market_payload(2))
+    event = event_payload(1, named_payload(), market_payload(2))
     books = [book_payload(token) for token in ("101", "103", "20")]
     quotes = quotes_of(event, *books)
     assert {name: (quote.bid, quote.ask, quote.displayed) for name, quote in quotes.items()} == {
@@ -166,7 +159,7 @@ def test_each_of_more_than_two_outcomes_is_quoted_from_its_own_book_by_its_instr
 
 
 def test_tokens_in_another_order_and_tokens_that_came_later_find_the_same_outcome() -> None:
-    listed = market_payload(1, **NAMED)
+    listed = named_payload()
     event = known(listed)
     (market,) = event.markets
     venue, _ = venue_of(venue_answer(event_payload(1, listed), book_payload("103")))

@@ -86,23 +86,30 @@ def test_a_settlement_later_than_the_instant_asked_for_is_absent() -> None:
     assert set(venue.resolutions(refs(1), as_of=SETTLED_AT).found) == {"1"}
 
 
-@pytest.mark.parametrize("minutes", [0, 10])
-def test_a_first_sight_counts_from_the_instant_the_work_stands_at(minutes: int) -> None:
-    venue, _ = venue_of(gamma_of(settled_payload(1, closedTime=None)))
-    as_of = NOW - timedelta(minutes=minutes)
-    assert venue.resolutions(refs(1), as_of=as_of).found["1"] == (Resolution(1.0, as_of, "first_sight", as_of),)
-
-
-def test_a_first_sight_says_nothing_about_the_past() -> None:
-    venue, _ = venue_of(gamma_of(settled_payload(1, closedTime="")))
+@pytest.mark.parametrize("closed_time", [None, ""])
+def test_a_first_sight_counts_from_the_instant_the_work_stands_at_and_says_nothing_about_the_past(
+    closed_time: object,
+) -> None:
+    venue, _ = venue_of(gamma_of(settled_payload(1, closedTime=closed_time)))
+    for as_of in (NOW, NOW - timedelta(minutes=10)):
+        assert venue.resolutions(refs(1), as_of=as_of).found["1"] == (Resolution(1.0, as_of, "first_sight", as_of),)
     assert venue.resolutions(refs(1), as_of=NOW - timedelta(hours=1)).found == {}
 
 
-def test_a_settlement_that_cannot_be_read_is_skipped_and_the_rest_is_kept() -> None:
-    venue, _ = venue_of(gamma_of(settled_payload(1, closedTime="soon"), settled_payload(2)))
-    page = venue.resolutions(refs(1, 2), as_of=NOW)
+@pytest.mark.parametrize(
+    ("payload", "asked", "skipped"),
+    [
+        (settled_payload(1, closedTime="soon"), (1, 2), "1"),
+        *((no_id, (2,), "?") for no_id in ({"closed": True}, 7, None)),
+    ],
+)
+def test_a_settlement_that_cannot_be_read_is_skipped_and_the_rest_is_kept(
+    payload: object, asked: tuple[int, ...], skipped: str
+) -> None:
+    venue, _ = venue_of(lambda request: {"markets": [payload, settled_payload(2)]})
+    page = venue.resolutions(refs(*asked), as_of=NOW)
     assert set(page.found) == {"2"}
-    assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "1")]
+    assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", skipped)]
 
 
 @pytest.mark.parametrize("answer", [[settled_payload(9)], {"markets": [settled_payload(9)]}, {"markets": {}}, {}])
@@ -110,14 +117,6 @@ def test_an_ignored_filter_or_another_shape_is_a_changed_venue(answer: object) -
     venue, _ = venue_of(lambda request: httpx.Response(200, json=answer))
     with pytest.raises(VenueChanged, match="update predibot"):
         venue.resolutions(refs(1), as_of=NOW)
-
-
-@pytest.mark.parametrize("payload", [{"closed": True}, 7, None])
-def test_an_object_without_an_id_is_skipped(payload: object) -> None:
-    venue, _ = venue_of(lambda request: {"markets": [payload, settled_payload(1)]})
-    page = venue.resolutions(refs(1), as_of=NOW)
-    assert set(page.found) == {"1"}
-    assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "?")]
 
 
 def test_no_markets_ask_nothing() -> None:

@@ -225,13 +225,18 @@ def test_nothing_is_written_where_the_second_question_fails(tmp_path: Path) -> N
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+YEARS = weekdays(date(2020, 1, 1), date(2026, 1, 16))
+
+
+def provider_of_years() -> Scripted:
+    paid = enumerate(YEARS)
+    return Scripted([day(on, 50.0 + place % 7, dividend_usd=float(place % 50 == 9)) for place, on in paid])
+
+
 def _record_for_ever(folder: Path) -> None:
-    days = weekdays(date(2020, 1, 1), date(2026, 1, 16))
-    provider = Scripted(
-        [day(on, 50.0 + place % 7, dividend_usd=float(place % 50 == 9)) for place, on in enumerate(days)]
-    )
-    for on in days[10:]:
-        record_stock(folder, provider, "KO", since=days[0], now=datetime(on.year, on.month, on.day, 22, tzinfo=UTC))
+    provider = provider_of_years()
+    for on in YEARS[10:]:
+        record_stock(folder, provider, "KO", since=YEARS[0], now=datetime(on.year, on.month, on.day, 22, tzinfo=UTC))
 
 
 @pytest.mark.parametrize("seconds", few([0.1, 0.23, 0.41, 0.62, 0.9], 0.23))
@@ -244,13 +249,9 @@ def test_a_kill_leaves_whole_files_that_the_next_call_goes_on_from(tmp_path: Pat
     process.kill()
     process.join()
     killed = rows(tmp_path)
-    days = weekdays(date(2020, 1, 1), date(2026, 1, 16))
-    assert [row["date"] for row in killed] == [str(on) for on in days[: len(killed)]]
-    provider = Scripted(
-        [day(on, 50.0 + place % 7, dividend_usd=float(place % 50 == 9)) for place, on in enumerate(days)]
-    )
-    record_stock(tmp_path, provider, "KO", since=days[0], now=NOW)
+    assert [row["date"] for row in killed] == [str(on) for on in YEARS[: len(killed)]]
     (tmp_path / "whole").mkdir()
-    record_stock(tmp_path / "whole", provider, "KO", since=days[0], now=NOW)
+    for folder in (tmp_path, tmp_path / "whole"):
+        record_stock(folder, provider_of_years(), "KO", since=YEARS[0], now=NOW)
     for name in ("KO.csv", "actions.csv"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
