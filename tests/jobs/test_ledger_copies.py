@@ -4,7 +4,7 @@ import random
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from itertools import count
@@ -193,13 +193,6 @@ def test_rows_that_are_not_predibots_are_refused_and_nothing_stays(
     said = predibot("ledger", "copy", ledger, target)
     assert (said.code, "holds what predibot does not write" in said.err) == (1, True)
     assert rows_at(target) == 0
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Iterator[Program]:
-    """Return the program as a process, in the folder that has the recipe."""
-    with closing(Program(tmp_path)) as made:
-        yield made
 
 
 def killed(program: Program, where: Callable[[], object], *arguments: str) -> None:

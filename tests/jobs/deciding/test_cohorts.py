@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -34,7 +34,7 @@ from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload
 
 RECIPE = """
-venue = "sandbox:events=14,named=1"
+venue = "sandbox:events=6,named=1"
 every = "7d"
 [game]
 name = "weekly_cohort"
@@ -95,36 +95,37 @@ def decided(program: Program, week: int) -> dict[tuple[str, str], tuple[str, str
     return {(cohort, bot): (status, said) for cohort, bot, status, said in found(program.ledger, statement)}
 
 
-def test_a_member_whose_strategy_is_gone_fails_by_itself_and_comes_back_with_it(tmp_path: Path) -> None:
-    with closing(Program(tmp_path)) as program:
-        program.strategy("holds", HOLDS)
-        played(program, RECIPE + '[[bots]]\nstrategy = "holds"\n', 0)
-        (tmp_path / "probes" / "holds.py").unlink()
-        document = played(program, RECIPE, 1, code=3)
-        assert document["replay"]["totals"]["failed"] == 1
-        found = decided(program, 1)
-        status, said = found.pop(("2026-01-11", "holds"))
-        assert status == "failed" and "no strategy 'holds'" in said
-        assert found == {(week, "random_trade"): ("recorded", "") for week in ("2026-01-11", "2026-01-18")}
-        program.strategy("holds", HOLDS)
-        played(program, RECIPE, 1)
-        assert decided(program, 1)["2026-01-11", "holds"] == ("recorded", "")
+BOTH_BOTS = f'{RECIPE}[[bots]]\nstrategy = "holds"\n'
 
 
-def test_a_member_that_starts_programs_plays_where_a_bot_of_the_recipe_does(tmp_path: Path) -> None:
-    starting, both = (
-        HOLDS.replace("    games", "    starts_program = True\n    games"),
-        f'{RECIPE}[[bots]]\nstrategy = "holds"\n',
-    )
-    with closing(Program(tmp_path)) as program:
-        program.strategy("holds", HOLDS)
-        played(program, both, 0)
-        program.strategy("holds", starting)
-        error = played(program, RECIPE, 1, code=2)["error"]
-        assert error["kind"] == "NotTrusted" and 'strategy = "holds"' in error["message"]
-        (tmp_path / "mine.toml").write_text(both)
-        assert json.loads(program.start("trust", "--json").communicate()[0])["trusted"]
-        played(program, both, 1)
+@pytest.fixture
+def holding(program: Program) -> Program:
+    """Return the program, which has played a week of both bots."""
+    program.strategy("holds", HOLDS)
+    played(program, BOTH_BOTS, 0)
+    return program
+
+
+def test_a_member_whose_strategy_is_gone_fails_by_itself_and_comes_back_with_it(holding: Program) -> None:
+    (holding.folder / "probes" / "holds.py").unlink()
+    document = played(holding, RECIPE, 1, code=3)
+    assert document["replay"]["totals"]["failed"] == 1
+    found = decided(holding, 1)
+    status, said = found.pop(("2026-01-11", "holds"))
+    assert status == "failed" and "no strategy 'holds'" in said
+    assert found == {(week, "random_trade"): ("recorded", "") for week in ("2026-01-11", "2026-01-18")}
+    holding.strategy("holds", HOLDS)
+    played(holding, RECIPE, 1)
+    assert decided(holding, 1)["2026-01-11", "holds"] == ("recorded", "")
+
+
+def test_a_member_that_starts_programs_plays_where_a_bot_of_the_recipe_does(holding: Program) -> None:
+    holding.strategy("holds", HOLDS.replace("    games", "    starts_program = True\n    games"))
+    error = played(holding, RECIPE, 1, code=2)["error"]
+    assert error["kind"] == "NotTrusted" and 'strategy = "holds"' in error["message"]
+    (holding.folder / "mine.toml").write_text(BOTH_BOTS)
+    assert json.loads(holding.start("trust", "--json").communicate()[0])["trusted"]
+    played(holding, BOTH_BOTS, 1)
 
 
 def cohorts_of(store: Store, folder: Path, as_of: datetime, **options: str | int) -> set[str]:
