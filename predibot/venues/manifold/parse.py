@@ -117,10 +117,10 @@ class _ContractWire(_ResolutionWire):
 
     @property
     def words(self) -> str:
-        return self.text or fields.long_text(" ".join(_document_texts(self.description)))
+        return self.text or fields.long_text(" ".join(document_texts(self.description)))
 
 
-def _document_texts(document: object) -> list[str]:
+def document_texts(document: object) -> list[str]:
     """Return the texts of a rich document in order, to a bounded depth."""
     if isinstance(document, str):
         return [document]

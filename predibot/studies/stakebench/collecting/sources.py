@@ -18,6 +18,7 @@ from predibot.studies.stakebench.data_set import Resolved, StepPath
 from predibot.studies.stakebench.positions import Change, position_by_mana, position_by_shares, sort_changes
 from predibot.venues.http import RequestRefusal
 from predibot.venues.manifold.bets import UnreadableRow, instant_of, manifold_price
+from predibot.venues.manifold.parse import document_texts
 from predibot.venues.polymarket.parse import payouts_of, tokens_of
 
 Get = Callable[[str, Sequence[tuple[str, str]]], object]
@@ -383,18 +384,8 @@ def _polymarket_comment(row: Mapping[str, Any]) -> Comment:
 def _manifold_comment(row: Mapping[str, Any]) -> Comment:
     at = datetime.fromtimestamp(row["createdTime"] / 1_000, UTC)
     content = row.get("content")
-    text = row["text"] if content is None else content if isinstance(content, str) else " ".join(_texts(content, 0))
+    text = row["text"] if content is None else " ".join(document_texts(content))
     return Comment(_word(row["id"]), _word(row["userId"]), at, _text(text))
-
-
-def _texts(node: object, depth: int) -> Iterator[str]:
-    if depth > 50 or not isinstance(node, dict):
-        return
-    if isinstance(node.get("text"), str):
-        yield node["text"]
-    inner = node.get("content")
-    for each in inner if isinstance(inner, list) else ():
-        yield from _texts(each, depth + 1)
 
 
 def _word(value: object) -> str:
