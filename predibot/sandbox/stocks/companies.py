@@ -3,43 +3,40 @@
 import hashlib
 import re
 
-DEFAULT_TICKERS = (
-    "AAPL", "MSFT", "NVDA", "META", "JPM", "V", "XOM", "CAT", "TSLA", "PG", "KO", "AMZN", "WMT", "JNJ", "UNH",
-)  # fmt: skip
-"""The names in the packaged recipe; their prices and news here are invented."""
 SECTORS = (
     "Technology", "Communication", "Financials", "Energy", "Industrials", "Consumer cyclical", "Consumer staples",
     "Health care",
 )  # fmt: skip
 _KNOWN = {
-    "AAPL": ("Apple", "Technology"),
-    "MSFT": ("Microsoft", "Technology"),
-    "NVDA": ("NVIDIA", "Technology"),
-    "META": ("Meta Platforms", "Communication"),
-    "JPM": ("JPMorgan Chase", "Financials"),
-    "V": ("Visa", "Financials"),
-    "XOM": ("Exxon Mobil", "Energy"),
-    "CAT": ("Caterpillar", "Industrials"),
-    "TSLA": ("Tesla", "Consumer cyclical"),
-    "AMZN": ("Amazon", "Consumer cyclical"),
-    "PG": ("Procter & Gamble", "Consumer staples"),
-    "KO": ("Coca-Cola", "Consumer staples"),
-    "WMT": ("Walmart", "Consumer staples"),
-    "JNJ": ("Johnson & Johnson", "Health care"),
-    "UNH": ("UnitedHealth", "Health care"),
+    "AAPL": ("Apple", "Technology", 7.0),
+    "MSFT": ("Microsoft", "Technology", 6.8),
+    "NVDA": ("NVIDIA", "Technology", 6.4),
+    "META": ("Meta Platforms", "Communication", 2.6),
+    "JPM": ("JPMorgan Chase", "Financials", 2.0),
+    "V": ("Visa", "Financials", 1.8),
+    "XOM": ("Exxon Mobil", "Energy", 1.5),
+    "CAT": ("Caterpillar", "Industrials", 0.7),
+    "TSLA": ("Tesla", "Consumer cyclical", 1.9),
+    "PG": ("Procter & Gamble", "Consumer staples", 1.1),
+    "KO": ("Coca-Cola", "Consumer staples", 0.9),
+    "AMZN": ("Amazon", "Consumer cyclical", 4.0),
+    "WMT": ("Walmart", "Consumer staples", 1.4),
+    "JNJ": ("Johnson & Johnson", "Health care", 1.2),
+    "UNH": ("UnitedHealth", "Health care", 1.3),
 }
-"""Name and sector of the companies of the packaged recipe."""
+"""Name, sector, and size on the first day in any unit, of the companies of the packaged recipe; their prices and news
+here are invented."""
+DEFAULT_TICKERS = tuple(_KNOWN)
 TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
 
 
-_SIZES = dict(
-    zip(DEFAULT_TICKERS, (7.0, 6.8, 6.4, 2.6, 2.0, 1.8, 1.5, 0.7, 1.9, 1.1, 0.9, 4.0, 1.4, 1.2, 1.3), strict=True)
-)
+_SIZES = {ticker: size for ticker, (_, _, size) in _KNOWN.items()}
+
 INDICES = {
     "SPY": _SIZES,
     "QQQ": {name: _SIZES[name] for name in ("AAPL", "MSFT", "NVDA", "META", "TSLA", "AMZN", "WMT")},
 }
-"""The companies in each fund, with their sizes on the first day, in any unit."""
+"""The companies in each fund, with their sizes."""
 INDEX_YIELDS = {"SPY": 0.013, "QQQ": 0.006}
 """The annual dividend yield of each fund."""
 
@@ -63,4 +60,5 @@ def sector_of(ticker: str) -> str:
 
 def known_company(ticker: str) -> tuple[str, str]:
     """Return name and sector of a company of the packaged recipe; two empty texts for another."""
-    return _KNOWN.get(ticker, ("", ""))
+    name, sector, _ = _KNOWN.get(ticker, ("", "", 0.0))
+    return name, sector

@@ -14,6 +14,7 @@ from predibot.sandbox.stocks.trading_days import day_of, first_minute, trading_d
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.draws import Draws
 from predibot.sandbox.world.news_text import Article, instant_text
+from predibot.sandbox.world.plan import choose_by_share
 
 Kind = Literal["outlook", "rumour", "filler", "hostile"]
 
@@ -22,12 +23,7 @@ FELT_DAYS = 8
 FELT_SHARES = np.array([0.08] + [0.92 / (FELT_DAYS - 1)] * (FELT_DAYS - 1))
 """Shares of the whole effect by trading day: a day after publication, most is still to come."""
 _STORY_CHANCE = 0.2
-_KIND_SHARES: tuple[tuple[Kind, float], ...] = (
-    ("outlook", 0.55),
-    ("rumour", 0.20),
-    ("filler", 0.17),
-    ("hostile", 0.08),
-)
+_KIND_SHARES: dict[Kind, float] = {"outlook": 0.55, "rumour": 0.20, "filler": 0.17, "hostile": 0.08}
 _LEAST_EFFECT, _EFFECT_RANGE = 0.015, 0.05
 _STRONG_EFFECT = 0.04
 _RIGHT_RUMOURS = 0.7
@@ -121,8 +117,7 @@ def stories_of(draws: Draws, ticker: str, first: date, last: date) -> tuple[Stoc
 
 
 def _make_story(ticker: str, midnight: int, rolls: dict[str, float]) -> StockStory:
-    edges = np.cumsum([share for _, share in _KIND_SHARES])
-    kind = _KIND_SHARES[min(int(np.searchsorted(edges, rolls["kind"], side="right")), len(edges) - 1)][0]
+    kind = choose_by_share(rolls["kind"], _KIND_SHARES)
     # Midnight would read as a date without a time.
     minute = midnight + 1 + int((MINUTES_A_DAY - 1) * rolls["minute"])
     if kind in ("filler", "hostile"):
