@@ -21,6 +21,8 @@ _SECONDS_A_MINUTE = 60
 _FAR_FUTURE_MS = 8_640_000_000_000_000
 """The last instant of JavaScript's calendar: the end of a market without one."""
 _INVALID = error_reply(400, "Error validating request.")
+_CLOSED_OF = {"open": False, "resolved": True, "all": None}
+"""Whether the events of each list are closed; None for both."""
 _UNPLAYED: tuple[tuple[str, Json], ...] = (
     ("poll", {"outcomeType": "POLL", "mechanism": "none"}),
     ("number", {"outcomeType": "PSEUDO_NUMERIC", "mechanism": "cpmm-1", "min": 0, "max": 100, "probability": 0.4}),
@@ -71,17 +73,13 @@ def _list_reply(snapshot: Snapshot, query: Query) -> HttpReply:
     limit = whole_number(query, "limit", DEFAULT_PAGE, _INVALID)
     if not 0 <= offset <= LARGEST_OFFSET or not 1 <= limit <= LARGEST_PAGE:
         return _INVALID
-    listing = query.get("filter", ["all"])[-1], query.get("sort", ["most-popular"])[-1]
-    if listing not in {("open", "24-hour-vol"), ("all", "24-hour-vol"), ("resolved", "24-hour-vol")}:
+    wanted, sort = query.get("filter", ["all"])[-1], query.get("sort", ["most-popular"])[-1]
+    if wanted not in _CLOSED_OF or sort != "24-hour-vol":
         return _INVALID
-    key: tuple[object, ...] = ("mana", listing[0])
-    rows = snapshot.sorted_keys.get(key)
-    if rows is None:
-        numbers = snapshot.numbers(closed={"open": False, "resolved": True}.get(listing[0]))
-        rows = sorted((-snapshot.state(number).volume.day_usd, float(number)) for number in numbers)
-        snapshot.sorted_keys[key] = rows
-    listed = [_list_payload(snapshot, int(number)) for _, number in rows]
-    for place, (name, kind) in enumerate(_UNPLAYED if listing[0] == "open" else ()):
+    numbers = snapshot.numbers(closed=_CLOSED_OF[wanted])
+    numbers.sort(key=lambda number: (-snapshot.state(number).volume.day_usd, number))
+    listed = [_list_payload(snapshot, number) for number in numbers]
+    for place, (name, kind) in enumerate(_UNPLAYED if wanted == "open" else ()):
         at = min(2 * place, len(listed))
         row: Json = {"id": f"{name}0", "question": f"A {name}?", "isResolved": False, **kind}
         listed.insert(at, row | {"volume24Hours": listed[at]["volume24Hours"] if at < len(listed) else 0.0})
