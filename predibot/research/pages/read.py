@@ -4,7 +4,7 @@ import hashlib
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from predibot.research.pages.errors import Deadline
 from predibot.research.pages.fetch import Page
@@ -12,8 +12,8 @@ from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_pool import PARSERS, ParserPool
 
 _MOST_KEPT, _MOST_CHARACTERS = 256, 20_000_000
-_kept: "OrderedDict[str, ParsedPage]" = OrderedDict()
-"""Recently parsed pages, by a digest of the parser's input: a recipe's bots read the same pages."""
+_kept: "OrderedDict[PageSource, ParsedPage]" = OrderedDict()
+"""Recently parsed pages, by the parser's input with a digest as its body: a recipe's bots read the same pages."""
 _keeping = threading.Lock()
 
 
@@ -34,14 +34,14 @@ def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
     deadline = Deadline.after(parsers.limits.seconds, time.monotonic)
     seconds = parsers.limits.seconds
     source = PageSource(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)
-    parsed = _parse_cached(source, parsers, deadline)
     sha256 = hashlib.sha256(page.body).hexdigest()
+    parsed = _parse_cached(source, sha256, parsers, deadline)
     return Reading(parsed.title, parsed.text, parsed.date, parsed.links, url=page.final_url, body_sha256=sha256)
 
 
-def _parse_cached(source: PageSource, parsers: ParserPool, deadline: Deadline) -> ParsedPage:
+def _parse_cached(source: PageSource, body_sha256: str, parsers: ParserPool, deadline: Deadline) -> ParsedPage:
     """Return the parsed page, from the cache if possible; failures are not cached."""
-    key = hashlib.sha256(repr([hashlib.sha256(each).digest() for each in source.fields()]).encode()).hexdigest()
+    key = replace(source, body=body_sha256.encode())
     with _keeping:
         found = _kept.get(key)
     found = found or parsers.parse(source, deadline)
