@@ -112,6 +112,7 @@ class _Site:
         at = clock()
         self._cache = SiteCache(store, lambda: at, traces=options.with_traces)
         self._folder, self._options = folder, options
+        self._scored = leaderboard.PartTexts(options.recipe, options.venue)
         self._today = f"{at:%Y-%m-%d}"
         if not self._cache.runs():
             raise UsageError("no run is stored yet, so there is nothing to show; `predibot decide` makes the first")
@@ -187,8 +188,7 @@ class _Site:
 
     def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
         """Give every page its file, and return those of no event and no decision."""
-        cache, options = self._cache, self._options
-        scores = leaderboard.PartTexts(options.recipe, options.venue)
+        cache, options, scores = self._cache, self._options, self._scored
         board = leaderboard.leaderboard_page(cache, scores)
         in_menu = [study for study in studies().values() if study.menu and study.runs(cache.store)]
         general = list[_SitePage]()
@@ -200,12 +200,9 @@ class _Site:
         add("/calibration", partial(leaderboard.calibration_page, cache, scores))
         add("/curves", partial(leaderboard.curves_page, cache, **scores.parameters()))
         add("/graph", partial(events.graph_page, cache, options.venue))
-        for path, page_of in (
-            ("status", records.published_status_page),
-            ("accounts", records.accounts_page),
-            ("cohorts", records.cohorts_page),
-        ):
-            add(f"/{path}", partial(page_of, cache))
+        add("/status", partial(records.published_status_page, cache))
+        add("/accounts", partial(records.accounts_page, cache))
+        add("/cohorts", partial(records.cohorts_page, cache))
         for each_study in in_menu:
             add(f"/{each_study.data_set}", partial(records.study_page, each_study, cache, items=options.items))
         for chapter in ("", *(each.name for each in chapters())):
@@ -374,9 +371,7 @@ class _Site:
 
     def _write_cards(self, pages: Sequence[_SitePage], code: object) -> None:
         """Draw the cards of home and of each bot, unless they would be the same."""
-        scores = leaderboard.PartTexts(self._options.recipe, self._options.venue).evaluation(
-            self._cache, Question(wanted=leaderboard.TABLES_ASK)
-        )
+        scores = self._scored.evaluation(self._cache, Question(wanted=leaderboard.TABLES_ASK))
         rows = [row for ranking in scores.rankings.values() for row in rows_of_leaderboard(ranking)]
         for page in pages:
             if page.path == "/bot":
@@ -402,9 +397,7 @@ class _Site:
     def _write_data(self) -> None:
         """Write the scores as CSV and JSON, and the data set."""
         options, cache = self._options, self._cache
-        scores = leaderboard.PartTexts(options.recipe, options.venue).evaluation(
-            cache, Question(wanted=leaderboard.TABLES_ASK)
-        )
+        scores = self._scored.evaluation(cache, Question(wanted=leaderboard.TABLES_ASK))
         self._folder.write(_SCORES_CSV, csv_of(evaluation_rows(scores)).encode("utf-8", "replace"))
         document = json.dumps(evaluation_document(scores), allow_nan=False, indent=1)
         self._folder.write(_SCORES_JSON, document.encode())

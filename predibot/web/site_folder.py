@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TextIO
@@ -99,7 +99,7 @@ class SiteFolder:
         if not whole:
             return None
         (self.path / _JOURNAL).unlink(missing_ok=True)
-        return self._summary(names)
+        return self._summary([self.before["sizes"][name] for name in names])
 
     def begin(self, names: Iterable[str]) -> None:
         """Prepare to write files of these names.
@@ -139,7 +139,7 @@ class SiteFolder:
             (self.path / name).unlink(missing_ok=True)
         self._write_manifest({"key": key, "files": self.digests, "sizes": self.sizes, "events": self.source_digests})
         (self.path / _JOURNAL).unlink(missing_ok=True)
-        return self._summary(self.digests, len(gone))
+        return self._summary([*self.sizes.values()], len(gone))
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file, unless it is there with this content."""
@@ -209,8 +209,7 @@ class SiteFolder:
         is_file = self._link_at(name) is None and path.is_file()
         return is_file and path.stat().st_size == self.before["sizes"].get(name)
 
-    def _summary(self, names: Iterable[str], removed: int = 0) -> SiteSummary:
-        sizes = [(self.path / name).stat().st_size for name in names]
+    def _summary(self, sizes: Sequence[int], removed: int = 0) -> SiteSummary:
         return SiteSummary(len(sizes), self.written, removed, sum(sizes))
 
     def _write_manifest(self, document: Mapping[str, Any]) -> None:
