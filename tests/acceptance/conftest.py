@@ -29,7 +29,6 @@ class Said:
 
     @property
     def document(self) -> Any:
-        """Return the one JSON document on stdout."""
         return json.loads(self.out)
 
 

@@ -101,7 +101,6 @@ class Provider(SandboxServer):
     """The sandbox with a reader of labels beside its forecasters, which notes who asks what."""
 
     def __init__(self) -> None:
-        """Be asked by nobody yet."""
         super().__init__(now=SANDBOX_OPENS_AT, options=SandboxOptions(events=OPEN_EVENTS, named=True))
         self.prompts: list[str] = []
         self.answers = threading.Event()
@@ -136,7 +135,6 @@ class Provider(SandboxServer):
 
 @contextmanager
 def providing() -> Iterator[Provider]:
-    """Serve until the block ends."""
     with Provider() as server:
         yield server
 
@@ -164,7 +162,6 @@ class Day:
     world: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Write the recipes."""
         self.folder.mkdir()
         self.program = Program(self.folder, readers.SETTINGS)
         self.ledger = self.ledger or self.program.ledger
@@ -177,7 +174,6 @@ class Day:
             (self.folder / f"{name}.toml").write_text(text, encoding="utf-8")
 
     def start(self, step: Step, first: Callable[[], object] | None = None) -> Any:
-        """Start a command of the day, or go on with it."""
         name, at = step
         self.provider.now = parse_instant(at) if at else SANDBOX_OPENS_AT
         decide = ("decide", f"{name}.toml", "--executor", self.executor)

@@ -64,7 +64,6 @@ def said(*arguments: str, code: int = 0) -> str:
 
 
 def decided(at: str, *more: str) -> dict[str, dict[str, Any]]:
-    """Return the decisions of a slot, by bot."""
     document = json.loads(said("decide", "fund.toml", "--as-of", at, "--json", *more))
     return {each["bot"]: each for each in document["decisions"]}
 

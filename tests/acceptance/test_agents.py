@@ -57,16 +57,13 @@ class Played:
         return found
 
     def of(self, bot: str) -> Any:
-        """Return a bot's card."""
         return next(card for card in self.evaluated.document["bots"] if card["bot"] == bot)
 
     def rows(self, table: str) -> list[Any]:
-        """Return the rows of a table of the canonical export."""
         rows = map(json.loads, self.exported.out.splitlines())
         return [row for row in rows if row["table"] == table]
 
     def steps(self, kind: str) -> list[Any]:
-        """Return the steps of a kind, of all traces."""
         traces = sorted((self.folder / "runs/out/predibot.db.files/traces").rglob("*.jsonl"))
         steps = [json.loads(line) for trace in traces for line in trace.read_text("utf-8").splitlines()]
         return [step for step in steps if step["kind"] == kind]

@@ -21,7 +21,6 @@ class _Forecaster(ChatServer):
     """Answers every prompt about its own markets: 0.6 and a bet of nothing."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it."""
         super().next(asked)
         if "final_answer" not in json.dumps(asked.body.get("tools")):
             return tool_call()

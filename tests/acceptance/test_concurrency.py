@@ -21,7 +21,6 @@ class Crowded(ChatServer):
     """Refuses whoever comes while so many are answered, and remembers how many there ever were."""
 
     def __init__(self, bears: int) -> None:
-        """Be asked by nobody yet."""
         super().__init__()
         self.bears = bears
         self.most = self.now = self.refused = 0

@@ -95,7 +95,6 @@ class KnownModels(ChatServer):
     behaviour: Behaviour
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and return its answer."""
         with self.lock:
             self.asked.append(asked)
         tools = [each["function"]["name"] for each in asked.body.get("tools") or ()]

@@ -35,7 +35,6 @@ class _Forecaster(ChatServer):
     usage: Mapping[str, object] = MappingProxyType({"prompt_tokens": 2_000, "completion_tokens": 500})
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it, or do what is its turn."""
         super().next(asked)
         with self.lock:
             fault = next(self.faults)

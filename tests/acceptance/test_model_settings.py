@@ -20,7 +20,6 @@ class _Cold(Provider):
     """Refuses every temperature."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it."""
         if "temperature" not in asked.body:
             return super().next(asked)
         self.asked.append(asked)
@@ -31,7 +30,6 @@ class _Refusing(_Cold):
     """Refuses every request, for no setting of it."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and refuse it."""
         self.asked.append(asked)
         return error(400, "The context is too long.")
 

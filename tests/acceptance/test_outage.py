@@ -25,7 +25,6 @@ class Provider(ChatServer):
     is_down = False
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it."""
         super().next(asked)
         if self.is_down:
             return error(401, "out of order")

@@ -169,7 +169,6 @@ class Bare:
     """Says all on the object."""
 
     def __init__(self) -> None:
-        """Say it."""
         self.name, self.live, self.digest = "bare", False, "d"
         self.closes = lambda *, start, until: (until,)
 
@@ -178,11 +177,9 @@ class Around:
     """Hands all on to another."""
 
     def __init__(self, other: object) -> None:
-        """Keep the other."""
         self.other = other
 
     def __getattr__(self, name: str) -> object:
-        """Ask it."""
         return getattr(self.other, name)
 
 

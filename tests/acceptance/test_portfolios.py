@@ -65,7 +65,6 @@ class Played:
 
 
 def instants() -> Iterator[datetime]:
-    """Yield the instants that are played."""
     return (FIRST + timedelta(days=day) for day in range(SLOTS))
 
 
@@ -97,7 +96,6 @@ def gains(past: Past) -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def played(folder: Path, fill: str, *bots: str, past: Past) -> Played:
-    """Play a recipe."""
     listed_bots = "\n".join(f"[[bots]]\n{bot}\n" for bot in bots)
     (folder / "mine.toml").write_text(RECIPE.format(venue=VENUE, fill=fill, bots=listed_bots))
 
@@ -118,7 +116,6 @@ def played(folder: Path, fill: str, *bots: str, past: Past) -> Played:
 
 @pytest.fixture(scope="module")
 def past() -> Past:
-    """Return the world."""
     return open_past(VENUE, Settings(), clock)
 
 

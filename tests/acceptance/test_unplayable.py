@@ -22,7 +22,6 @@ class _Knowing(Provider):
     says_of_models = True
 
     def next(self, asked: Asked) -> Said:
-        """Note a request for an answer, and answer it."""
         if asked.method == "GET":
             return said_json({"id": "tiny"}) if asked.path.endswith("/tiny") else error(404, "no model named other")
         return super().next(asked)

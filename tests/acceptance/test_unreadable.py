@@ -41,7 +41,6 @@ class _Broken(ChatServer):
     without_tools = False
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it."""
         with self.lock:
             self.asked.append(asked)
         tools = [tool["function"]["name"] for tool in asked.body.get("tools", [])]
@@ -62,7 +61,6 @@ def bots_of(server: _Broken, strategy: str) -> str:
 
 
 def calls_of(server: _Broken) -> Counter[str]:
-    """Return how often each bot has asked."""
     return Counter(each.body["model"].removeprefix("local/") for each in server.asked)
 
 

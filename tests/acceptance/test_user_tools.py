@@ -35,7 +35,6 @@ class Caller(ChatServer):
     calls: tuple[tuple[str, dict[str, object]], ...] = ()
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it."""
         super().next(asked)
         if "final_answer" not in json.dumps(asked.body.get("tools")):
             return tool_call()
@@ -222,7 +221,6 @@ class Obedient(ChatServer):
     """A model that says what a page told it to say, in one place after the other."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it."""
         super().next(asked)
         if "final_answer" not in json.dumps(asked.body.get("tools")):
             return tool_call()

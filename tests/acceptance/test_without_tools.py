@@ -18,7 +18,6 @@ class _Gemma(Provider):
     """Refuses tools as Ollama does, and answers without them."""
 
     def next(self, asked: Asked) -> Said:
-        """Note a request and answer it."""
         if asked.body.get("tools"):
             self.asked.append(asked)
             return error(400, WORDS)

@@ -93,7 +93,6 @@ def events(days: int) -> Game:
 
 
 def portfolios(days: int) -> Game:
-    """Return portfolios through some days."""
     return Game(PORTFOLIOS_RECIPE, BOTS * days, _span(SANDBOX_OPENS_AT, days, "1d"))
 
 
@@ -105,8 +104,6 @@ def cohorts(weeks: int, *, venue: str = NAMED, first: datetime = FIRST_SUNDAY) -
 
 
 def stocks(days: int, *, start: date = FIRST_STOCK_DAY) -> Game:
-    """Return portfolios of stocks through some trading days."""
-
     def prepare(folder: Path) -> None:
         write_stock_folder(folder / "stocks", seed=7, days=days, tickers=("AAPL", "KO", "XOM", "SPY"), start=start)
 
@@ -128,7 +125,6 @@ class Played:
     program: Program = field(init=False)
 
     def __post_init__(self) -> None:
-        """Write the recipe, and what it is played on."""
         self.folder.mkdir()
         self.program = Program(self.folder, {"PREDIBOT_WORKERS": "2"})
         self.ledger = self.ledger or self.program.ledger
@@ -136,7 +132,6 @@ class Played:
         self.game.prepare(self.folder)
 
     def start(self, first: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
-        """Start the replay, or go on with it."""
         return self.program.start(
             "replay", "walk.toml", *self.game.span, "--ledger", self.ledger, "--json", first=first
         )

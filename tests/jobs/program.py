@@ -59,7 +59,6 @@ class Program:
         (self.folder / "probes").mkdir(exist_ok=True)
 
     def strategy(self, name: str, code: str) -> None:
-        """Put a strategy into the folder."""
         (self.folder / "probes" / f"{name}.py").write_text(code, encoding="utf-8")
 
     def many_bots(self, count: int) -> str:
@@ -110,7 +109,6 @@ class Program:
 
     @property
     def ledger(self) -> str:
-        """Return the address of the ledger file."""
         return f"sqlite:///{self.folder}/ledger.db"
 
     def count(self, rows: str) -> int:

@@ -60,7 +60,6 @@ class Provider(ChatServer):
     request_queue_size = 1024
 
     def __init__(self) -> None:
-        """Be asked by nobody yet."""
         super().__init__([completion()])
         self.answers = threading.Event()
         self.answers.set()
@@ -103,7 +102,6 @@ class Soak:
     kills: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Write strategy and recipe."""
         self.folder.mkdir()
         self.program = Program(self.folder, {"PREDIBOT_WORKERS": "4"})
         self.program.strategy("asks", ASKS)
@@ -162,7 +160,6 @@ class Soak:
         self.program.close()
 
     def decide(self, *more: str, first: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
-        """Start to decide, or to go on."""
         asked = (
             "--venue",
             f"sandbox:events={4 * self.events}",
@@ -218,7 +215,6 @@ def asked_in(store: Store, trace_sha256: str | None) -> int:
 
 
 def ended(pid: int) -> bool:
-    """Return whether a process runs no more."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -107,7 +107,6 @@ def ledger(address: str, worlds: Worlds) -> Iterator[Store]:
 
 
 def document(store: Store, asked: Question = SCORES) -> Document:
-    """Evaluate, and return the document."""
     return evaluation_document(evaluate(store=store, venue_name="polymarket", as_of=NOW + 9 * DAY, question=asked))
 
 

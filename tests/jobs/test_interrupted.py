@@ -161,5 +161,4 @@ def has_come_to_the_slow(program: Program, *, claims: int = 2) -> bool:
 
 
 def outcomes_so_far(program: Program) -> list[str]:
-    """Return how the attempts ended that ended, sorted."""
     return sorted(found(program.ledger, "SELECT outcome FROM attempts WHERE outcome IS NOT NULL"))

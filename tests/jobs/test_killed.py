@@ -125,7 +125,6 @@ def require_equal(address: str, alone: Alone) -> None:
 
 
 def a_program(folder: Path) -> Program:
-    """Return the program in a folder of its own."""
     folder.mkdir()
     made = Program(folder, {"PREDIBOT_WORKERS": "2"})
     made.strategy("slow", SLOW)
@@ -138,7 +137,6 @@ def claimed(program: Program) -> int:
 
 
 def outcomes(address: str) -> list[str]:
-    """Return how all attempts in a ledger ended, sorted."""
     return sorted(found(address, "SELECT outcome FROM attempts"))
 
 

@@ -112,7 +112,6 @@ def changing(file: Path) -> Iterator[Callable[..., Store]]:
 
 
 def verified(*more: str) -> Said:
-    """Return what `verify` says of the ledger of the current folder."""
     return said_here("verify", *more, *LEDGER)
 
 

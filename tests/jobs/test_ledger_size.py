@@ -26,7 +26,6 @@ A_DECISION_IS_MADE = (
 
 
 def changed(ledger: str, statement: str) -> None:
-    """Change the rows of a ledger."""
     with Store.open(ledger) as store, store.write() as connection:
         assert connection.execute(text(statement)).rowcount > 0
 

@@ -64,7 +64,6 @@ class Live:
     venue: Polymarket = field(init=False)
 
     def start(self) -> ExitStack:
-        """Start the server and a live client of it."""
         stack = ExitStack()
         self.server = stack.enter_context(SandboxServer(now=lambda: self.now, options=SandboxOptions(events=8)))
         self.venue = stack.enter_context(
@@ -90,7 +89,6 @@ class Live:
         return self.now
 
     def decide(self, store: Store, *bots: str, ticking: bool = False) -> DecideReport:
-        """Decide on what is listed now."""
         with OpenVenue("live", self.venue, self.now, ExitStack()) as opened:
             clock = self.tick if ticking else lambda: self.now
             resources = Resources(store, Settings(workers=1), clock, nobody)

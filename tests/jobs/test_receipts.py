@@ -137,7 +137,6 @@ def test_a_retry_appends_a_receipt_and_the_former_ones_still_hold(program: Progr
 
 
 def publish(program: Program) -> Any:
-    """Publish everything into the file `roots`."""
     return document_of(program.start("verify", "--publish", "roots", "--ledger", program.ledger, "--json"))
 
 

@@ -45,7 +45,6 @@ def test_tracking_in_steps_comes_to_the_same_as_at_once(tmp_path: Path, archive:
 
 
 def prices_of(store: Store) -> list[Mapping[str, Any]]:
-    """Return all observations."""
     with store.read() as connection:
         return list(export_rows(connection, "observations"))
 

@@ -47,7 +47,6 @@ def at(instant: datetime) -> int:
 
 
 def paid(days: float, yes: float, **more: float) -> dict[str, object]:
-    """Return a resolution so many days after `NOW`."""
     effective = {"effective_at": at(NOW + more["effective_days"] * DAY)} if more else {}
     return {"resolved_at": at(NOW + days * DAY), "payouts": [yes, 1.0 - yes], **effective}
 
@@ -105,7 +104,6 @@ def request_of(recipe: Recipe | None = None, **changes: Any) -> RunRequest:
 
 
 def clock() -> datetime:
-    """Return the instant it is."""
     return datetime.now(UTC)
 
 
@@ -114,18 +112,15 @@ def nobody(_step: Progress) -> None:
 
 
 def opened(folder: Path, as_of: datetime, *, purpose: Purpose = "decide") -> OpenVenue:
-    """Open the archive as of an instant."""
     return open_venue(f"archive:{folder}", Settings(), as_of=as_of, purpose=purpose, clock=clock)
 
 
 def decide_on(store: Store, folder: Path, request: RunRequest | None = None, *, as_of: datetime = NOW) -> DecideReport:
-    """Decide on the archive."""
     with opened(folder, as_of) as venue:
         return decide(request or request_of(), venue, Resources(store, Settings(), clock, nobody))
 
 
 def track_on(store: Store, folder: Path, *, as_of: datetime = LATER) -> TrackReport:
-    """Track the archive."""
     with opened(folder, as_of, purpose="look_back") as venue:
         return track(store=store, opened=venue, settings=Settings(), listener=nobody)
 
@@ -146,7 +141,6 @@ def canonical_at(address: str) -> str:
 
 
 def statuses(report: DecideReport) -> Mapping[str, list[str]]:
-    """Return the statuses of each bot's decisions."""
     found: dict[str, list[str]] = {}
     for each in report.decisions:
         found.setdefault(each.stored.bot, []).append(each.status)

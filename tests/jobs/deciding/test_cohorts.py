@@ -195,11 +195,9 @@ class Offering:
     name, live = "polymarket", True
 
     def __init__(self) -> None:
-        """Be asked by nobody yet."""
         self.asked: list[str] = []
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return quotes by market."""
         self.asked.append(event.id)
         known = {market.id: Quote(NOW, bid=0.4, ask=0.42) for market in event.markets}
         return known if self.asked.count(event.id) > 1 else {}
@@ -227,7 +225,6 @@ def live() -> Iterator[Live]:
 
 
 def decide_live(live: Live, store: Store, *bots: str) -> DecideReport:
-    """Decide in the cohorts of a live venue."""
     request = request_of(recipe_of(*bots, every="7d", game="weekly_cohort"))
     with OpenVenue("live", live.venue, live.now, ExitStack()) as opened:
         return decide(request, opened, Resources(store, Settings(workers=1), lambda: live.now, nobody))

@@ -102,7 +102,6 @@ PROBES = {
 
 @pytest.fixture(scope="module")
 def probed(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """Return the program with every probe."""
     settings = {"PREDIBOT_WORKERS": "40", "PREDIBOT_DECISION_DEADLINE_SECONDS": "1"}
     program = Program(tmp_path_factory.mktemp("probes"), settings)
     for name, (body, _, _) in PROBES.items():
@@ -172,7 +171,6 @@ def test_a_bot_that_abstains_of_its_own_accord_is_not_asked_again(probed: Progra
 
 
 def attempts_of(program: Program, bot: str) -> list[int]:
-    """Return the numbers of a bot's attempts, sorted."""
     statement = """SELECT number FROM attempts JOIN tasks ON tasks.id = task_id JOIN bots ON bots.id = bot_id
         WHERE name = :bot ORDER BY number"""
     return found(program.ledger, statement, bot=bot)

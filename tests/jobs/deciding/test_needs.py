@@ -88,7 +88,6 @@ def probes(program: Program) -> Program:
 
 
 def recipe(program: Program, strategy: str, more: str = "", *, limits: str = "") -> str:
-    """Write a recipe with one bot."""
     (program.folder / "r.toml").write_text(f'{limits}\n[[bots]]\nname = "bot"\nstrategy = "{strategy}"\n{more}\n')
     return "r.toml"
 

@@ -114,7 +114,6 @@ def test_more_room_than_the_budget_has_is_not_taken_nor_as_little_as_was_cut_off
 
 
 def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context) -> object:
-    """Run the loop with tools."""
     return run_agent(model, prompt, research(), form, seen, LoopLimits())
 
 

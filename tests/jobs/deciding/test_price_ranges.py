@@ -41,7 +41,6 @@ def venue_answer(prices: Mapping[int, tuple[float, ...]]) -> Callable[[httpx.Req
 
 
 def chosen(prices: Mapping[int, tuple[float, ...]], rules: SelectionRules = RULES) -> Choice:
-    """Return the choice at a venue with these prices."""
     venue, _ = venue_of(venue_answer(prices))
     return choose(venue, rules, NOW, only_event_id=None, listener=nobody)
 

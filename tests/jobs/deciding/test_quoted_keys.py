@@ -98,7 +98,6 @@ class TellingProxy(ChatServer):
     """Refuses everything, and says with which name and password it was asked."""
 
     def next(self, asked: Asked) -> Said:
-        """Refuse a request."""
         super().next(asked)
         sent = asked.headers["Proxy-Authorization"]
         return error(403, f"not for {sent} which is {b64decode(sent.split()[1]).decode()}, as in {PROXY_USER}")

@@ -26,7 +26,6 @@ def play(store: Store, archive: Path, *days: int) -> None:
 
 
 def notes(store: Store, bot: str = "cal") -> list[str]:
-    """Return the note of each day."""
     query = (
         "SELECT DISTINCT r.as_of, d.notes_json FROM decisions d JOIN runs r ON r.id = d.run_id "
         "JOIN bots b ON b.id = d.bot_id WHERE b.name = :bot ORDER BY r.as_of"

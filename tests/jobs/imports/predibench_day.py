@@ -18,7 +18,6 @@ TOKENS = {market: (str(10_000 + int(market)), str(20_000 + int(market))) for mar
 
 
 def market(name: str, price: float, names: tuple[str, str] = ("Yes", "No")) -> dict[str, Any]:
-    """Return a market of `events.json` whose YES has a price."""
     return {
         "id": name,
         "question": f"Will {name} happen?",
@@ -64,7 +63,6 @@ def events() -> list[dict[str, Any]]:
 
 
 def said(name: str, probability: float, bet: float, rationale: str = "because") -> dict[str, Any]:
-    """Return what a model said of a market."""
     return {
         "market_id": name,
         "decision": {"rationale": rationale, "estimated_probability": probability, "bet": bet, "confidence": 8},
@@ -74,7 +72,6 @@ def said(name: str, probability: float, bet: float, rationale: str = "because") 
 
 
 def answer(event: str, markets: list[dict[str, Any]], left: float, ended: float) -> dict[str, Any]:
-    """Return what a model answered on an event."""
     return {
         "event_id": event,
         "event_title": "As it was called",
@@ -107,7 +104,6 @@ def answers(model: str, number: int, of_all: int) -> dict[str, Any]:
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write a file and its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")
 

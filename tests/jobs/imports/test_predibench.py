@@ -44,12 +44,10 @@ MODEL = "Acme/Model-A-235B"
 
 
 def imported(store: Store, folder: Path) -> ImportReport:
-    """Import a folder."""
     return import_days(PREDIBENCH, read_days(folder), store=store, clock=lambda: NOW, listener=nobody)
 
 
 def rows(store: Store, table: str) -> list[dict[str, Any]]:
-    """Return the rows of a table."""
     with store.read() as connection:
         return [dict(row) for row in export_rows(connection, table)]
 
@@ -70,7 +68,6 @@ def answered(probability: float = 0.06, bet: float = 0.0, *, left: float = 1.0, 
 
 
 def scored(store: Store) -> Evaluation:
-    """Return what is said of the ledger."""
     return evaluate(store=store, venue_name="polymarket", as_of=NOW)
 
 

@@ -28,7 +28,6 @@ class Collector:
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:
-    """Return the attributes of a span or a resource."""
     found = {}
     for each in thing.attributes:
         kind = each.value.WhichOneof("value")

@@ -66,7 +66,6 @@ class Service:
 
     @property
     def ledger(self) -> str:
-        """Return where the rows are."""
         return f"sqlite:///{self.folder}/ledger.db"
 
     @property
@@ -75,7 +74,6 @@ class Service:
         return Caller(load_settings, lambda: self.now, lambda _: None, _quiet)
 
     def recipe(self, text: str) -> None:
-        """Write the recipe."""
         (self.folder / "daily.toml").write_text(text, encoding="utf-8")
 
     def look(self, later: timedelta = timedelta(0)) -> list[str]:

@@ -48,7 +48,6 @@ def at(day: int, hour: int = 21, minute: int = 5) -> datetime:
 
 
 def recipe_of(*bots: str, game: str = "", every: str = "1d", tickers: str = '["AAA", "BBB"]') -> Recipe:
-    """Return a recipe over the two stocks."""
     listed = "".join(f'\n[[bots]]\nstrategy = "{bot}"\n' for bot in bots or BOTS)
     text = (
         f'name = "tiny"\nvenue = "stocks:."\nevery = "{every}"\n'
@@ -65,7 +64,6 @@ def play(
     first: datetime | None = None,
     last: datetime | None = None,
 ) -> tuple[ReplayInstant, ...]:
-    """Replay a recipe over a folder."""
     plan = plan_replay(
         RunRequest(recipe, recipe.digest),
         venue=f"stocks:{folder}",
@@ -78,7 +76,6 @@ def play(
 
 
 def journal_of(store: Store, bot: str) -> tuple[JournalRow, ...]:
-    """Return the journal of a bot's account."""
     with store.read() as connection:
         number = connection.execute(accounts.select().where(accounts.c.bot == bot)).one().id
         return read_journal(connection, number)

@@ -32,7 +32,6 @@ FOUR_DAYS = Timetable(NOW, NOW + 3 * DAY, DAY)
 
 @pytest.fixture
 def past(archive: Path) -> Past:
-    """Return the past of the tiny archive."""
     return open_past(f"archive:{archive}", Settings(), clock)
 
 

@@ -59,13 +59,11 @@ def weeks_of_stocks() -> None:
 
 @pytest.fixture
 def folder(worlds: Worlds) -> Path:
-    """Return the folder it was played in."""
     return worlds(weeks_of_stocks)
 
 
 @pytest.fixture
 def played(folder: Path) -> Mapping[str, object]:
-    """Return the board of the report."""
     (board,) = json.loads((folder / "report.json").read_text())["accounts"]
     assert isinstance(board, dict)
     return board

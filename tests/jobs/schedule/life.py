@@ -74,7 +74,6 @@ class Life:
 
     @property
     def ledger(self) -> str:
-        """Return the address of its ledger."""
         return f"sqlite:///{self.folder}/ledger.db"
 
     @property
@@ -83,7 +82,6 @@ class Life:
         return SANDBOX_BEGINS_AT + self.days * DAY
 
     def now(self) -> datetime:
-        """Return what the clock shows."""
         return parse_instant((self.folder / "clock").read_text(encoding="ascii"))
 
     def live(self) -> None:
@@ -113,7 +111,6 @@ class Life:
 
 
 def set_clock(folder: Path, at: datetime) -> None:
-    """Set the clock, in one step."""
     (folder / "clock.new").write_text(format_instant(at), encoding="ascii")
     (folder / "clock.new").replace(folder / "clock")
 
@@ -122,7 +119,6 @@ class Done:
     """What was done at once."""
 
     def exit_reason(self) -> str:
-        """Return that it ended well."""
         return ""
 
 

@@ -28,12 +28,10 @@ class Lived:
 
     @property
     def done(self) -> int:
-        """Return how many slots are done."""
         return self.slots["done"]
 
     @property
     def missed(self) -> int:
-        """Return how many were missed."""
         return self.slots["missed"]
 
     def words(self) -> str:

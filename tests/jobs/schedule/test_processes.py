@@ -63,7 +63,6 @@ def slots_due(program: Program, name: str, count: int = 1) -> None:
 
 
 def rows(program: Program, name: str) -> tuple[SlotRow, ...]:
-    """Return what the ledger says of the slots of a recipe."""
     with Store.open_to_read(program.ledger) as store:
         return store.run_read(partial(read_slots, recipe=name))
 
@@ -79,13 +78,11 @@ def is_at(program: Program, name: str, status: str) -> Callable[[], bool]:
 
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
-    """Return the exit code of a process, and what it said."""
     out, err = process.communicate(timeout=PATIENCE_SECONDS)
     return process.returncode, out + err
 
 
 def schedule(program: Program, *arguments: str) -> "subprocess.Popen[str]":
-    """Start `predibot schedule`."""
     return program.start("schedule", *arguments, "--ledger", program.ledger)
 
 
@@ -182,7 +179,6 @@ def test_a_living_service_keeps_its_ledger_whatever_the_clock_says(program: Prog
 
 
 def played_now(program: Program, *more: str) -> Said:
-    """Return what `schedule run-now` says."""
     with chdir(program.folder):
         return said_here("schedule", "run-now", "quick", "--json", *more, "--ledger", program.ledger)
 

@@ -61,7 +61,6 @@ class Playing:
     end: Callable[[], str]
 
     def exit_reason(self) -> str | None:
-        """Return how it ended."""
         return self.end() if self.world.now >= self.until else None
 
 

@@ -12,7 +12,6 @@ NAMED = {"qid": "question", "y": "outcome"}
 
 
 def found(text: str, layout: Layout) -> ForecastFile:
-    """Read a CSV file."""
     return read_forecasts(csv_of(text), layout)
 
 

@@ -36,7 +36,6 @@ class Cluster:
     workers: "list[subprocess.Popen[str]]" = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Start the scheduler."""
         quiet = ("--host", "127.0.0.1", "--no-dashboard", "--no-show")
         process = self.program.start("--port", "0", *quiet, module="distributed.cli.dask_scheduler")
         self.scheduler = words_after(process, "Scheduler at:").removeprefix("tcp://")

@@ -30,7 +30,6 @@ def endless(program: Program) -> Program:
 
 
 def asks(program: Program, server: ChatServer, strategy: str = "endless", more: str = "") -> str:
-    """Write a recipe with one bot, and return its name."""
     return recipe(program, strategy, served(server, f"price_usd_per_million_tokens = 1000\n{more}"), limits=LIMIT)
 
 

@@ -36,7 +36,6 @@ class Source:
     asked: list[tuple[str, datetime, datetime, int]] = field(default_factory=list)
 
     def news(self, query: str, *, after: datetime, before: datetime, count: int) -> tuple[NewsItem, ...]:
-        """Answer."""
         self.asked.append((query, after, before, count))
         if self.fails:
             raise SearchFailed("the provider is away")

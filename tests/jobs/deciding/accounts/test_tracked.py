@@ -22,7 +22,6 @@ ACCOUNTS = ("journal", "valuations", "marks", "orders", "fills", "resolutions")
 
 
 def decide_now(store: Store, live: Live) -> None:
-    """Decide on what is listed now."""
     with OpenVenue("live", live.venue, live.now, ExitStack()) as opened:
         decide(
             request_with("", "equal_weights", "buy_and_hold", "all_cash"),

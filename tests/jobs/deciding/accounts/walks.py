@@ -31,7 +31,6 @@ def request_with(options: str, *bots: str, every: str = "1d") -> RunRequest:
 
 
 def past_of(spec: str = SANDBOX) -> Past:
-    """Return a past that can be replayed."""
     return open_past(spec, Settings(), clock)
 
 
@@ -44,7 +43,6 @@ def replay_days(
     first: datetime = SANDBOX_OPENS_AT,
     every: timedelta = DAY,
 ) -> tuple[ReplayInstant, ...]:
-    """Replay so many slots."""
     past = past or past_of()
     instants = Timetable(first, first + (days - 1) * every, every)
     plan = ReplayPlan(request, past, instants, evaluation_instant(instants, past, None))
@@ -52,12 +50,10 @@ def replay_days(
 
 
 def rows(store: Store, table: str, **same: object) -> list[dict[str, Any]]:
-    """Return the rows of a table that have these values."""
     with store.read() as connection:
         found = [dict(row) for row in export_rows(connection, table)]
     return [row for row in found if all(row[name] == value for name, value in same.items())]
 
 
 def broken(store: Store) -> list[str]:
-    """Return what does not hold of a ledger."""
     return [str(each) for each in verify(store).broken]
