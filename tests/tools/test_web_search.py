@@ -277,6 +277,13 @@ def test_a_host_that_is_written_in_disguise_is_no_address(url: str) -> None:
     assert "1 without a usable address" in asked(ScriptedProvider([result(url)]))
 
 
+def test_an_address_of_2_000_characters_is_shown_whole_and_no_longer_one() -> None:
+    url = "https://a.example/".ljust(2_000, "x")
+    said = asked(ScriptedProvider([result(url), result(f"{url}y")]))
+    assert f"   url: {url}" in said.splitlines()
+    assert "(1 dropped: 1 without a usable address)" in said
+
+
 def test_in_a_replay_what_is_recent_is_counted_from_its_instant() -> None:
     @dataclass
     class Dated(ScriptedProvider):
