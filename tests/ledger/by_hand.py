@@ -26,7 +26,7 @@ from predibot.ledger.write.claims import Claim, Claimant, claim
 from predibot.ledger.write.decisions import DecisionResult, store_decision
 from predibot.ledger.write.events import Catalogue, catalogue, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations, add_resolutions
-from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, freeze_run
+from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, freeze_run, void_run
 from tests.jobs.tiny import recipe_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -70,6 +70,11 @@ def plan(*, key: str = "daily@2026-03-01T00:00Z", as_of: datetime = NOW, game: s
         passed_over=({"event_id": "e9", "title": "Nine", "rule": "crypto", "reason": "bitcoin"},),
         notes=(),
     )
+
+
+def void(store: Store, key: str = "daily@2026-03-01T00:00Z", reason: str = "wrong") -> None:
+    """Void the run of a key."""
+    store.run_write(lambda connection: void_run(connection, key, reason=reason, at=NOW))
 
 
 def bot(name: str | BotPlan, **arguments: object) -> BotPlan:

@@ -18,7 +18,6 @@ from predibot.ledger.restore import Restorer
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import add_news, instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
-from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import (
     DAY,
     NOW,
@@ -30,6 +29,7 @@ from tests.ledger.by_hand import (
     failed,
     finished_with,
     take,
+    void,
 )
 from tests.ledger.read.test_export import canonical
 from tests.soaks import ONE_DATABASE
@@ -54,8 +54,7 @@ def filled(store: Store) -> Store:
     """Store a void run, one decision of each status, prices and a corrected resolution."""
     run = a_run(store, ONE, TWO, bots=("a",))
     decide(store, run, "a", FIRST)
-    with store.write() as connection:
-        void_run(connection, run.key, reason="a try", at=NOW)
+    void(store, run.key, "a try")
     run = a_run(store, ONE, TWO, bots=("b", "a", "c"), created_at=NOW + DAY)
     decide(store, run, "a", FIRST)
     decide(store, run, "b", finished_with(TWO, {"m2a": (-1.0, 0.3)}))
@@ -160,8 +159,7 @@ def test_another_run_of_the_same_key_is_a_conflict(other: Store, exported: Rows)
 @ONE_DATABASE
 def test_what_stands_otherwise_here_stays_and_is_noted(other: Store, exported: Rows) -> None:
     put_back(other, exported)
-    with other.write() as connection:
-        void_run(connection, "daily@2026-03-01T00:00Z", reason="mine", at=NOW)
+    void(other, reason="mine")
     retried = [{**row, "status": "refused"} if row["status"] == "failed" else row for row in exported["decisions"]]
     _, notes = put_back(other, {**exported, "decisions": retried})
     assert notes == [

@@ -10,7 +10,7 @@ from predibot.scoring import Forecasts, Uncertainty
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
 
-FORECASTERS, QUESTIONS = 1_010, 7
+FORECASTERS, QUESTIONS = 1_010, 4
 
 
 @pytest.fixture(scope="module")

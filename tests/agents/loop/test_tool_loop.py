@@ -60,17 +60,6 @@ def no_research() -> Research:
     return research(searches=0, pages=0)
 
 
-def spent_after(calls: int) -> Callable[[ChatRequest], None]:
-    """Return what a meter does whose budget has room for so many calls, and then for short ones only."""
-    left = iter([*[True] * calls])
-
-    def reserve(request: ChatRequest) -> None:
-        if not next(left, False) and request.max_output_tokens > 1000:
-            raise BudgetSpent("the decision's limit of $0.10 would be passed")
-
-    return reserve
-
-
 def noting(asked: list[str]) -> Callable[[str], str]:
     """Return a search that writes down what it was asked."""
 
@@ -319,8 +308,13 @@ def test_calls_with_the_same_id_or_none_are_told_apart() -> None:
 
 
 def test_a_spent_budget_leads_to_a_forced_answer_for_which_little_is_sent() -> None:
+    def has_room_for_one(request: ChatRequest) -> None:
+        # And for short calls after it.
+        if model.requests and request.max_output_tokens > 1000:
+            raise BudgetSpent("the decision's limit of $0.10 would be passed")
+
     looked = research(toolbox(page=lambda *_: "rain " * 5_000))
-    model = ScriptedModel([("visit_webpage", {"url": "http://a.example"}), GOOD], before=spent_after(1))
+    model = ScriptedModel([("visit_webpage", {"url": "http://a.example"}), GOOD], before=has_room_for_one)
     result = run(model, looked)
     assert (result.decision is not None, result.notes) == (True, ("under_researched",))
     last = model.requests[1]

@@ -17,8 +17,7 @@ from predibot.ledger.read.event_facts import (
 )
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
-from predibot.ledger.write.runs import void_run
-from tests.ledger.by_hand import DAY, NOW, a_run, event_of
+from tests.ledger.by_hand import DAY, NOW, a_run, event_of, void
 
 
 def tagged(number: int, *labels: str, fees: FeeSchedule | None = None) -> Event:
@@ -52,11 +51,10 @@ def test_the_last_run_that_played_it_by_the_instant_counts(store: Store) -> None
 
 def test_the_list_of_events_has_them_as_the_last_run_that_counts_froze_them(store: Store) -> None:
     a_run(store, tagged(1, "Politics"), tagged(2))
-    void = a_run(store, tagged(1, "Sports"), key="daily@2026-03-03T00:00Z", as_of=NOW + 2 * DAY, slot_at=NOW + 2 * DAY)
+    later = a_run(store, tagged(1, "Sports"), key="daily@2026-03-03T00:00Z", as_of=NOW + 2 * DAY, slot_at=NOW + 2 * DAY)
     first, second = (("polymarket", event_of(number, 2).id) for number in (1, 2))
     assert store.run_read(event_categories) == {first: "Sports", second: NO_CATEGORY}
-    with store.write() as connection:
-        void_run(connection, void.key, reason="wrong", at=NOW)
+    void(store, later.key)
     assert store.run_read(event_categories) == {first: "Politics", second: NO_CATEGORY}
     with store.read() as connection:
         assert events_of_ids(connection, [second[1], "nothing"]) == {second: tagged(2)}
@@ -65,8 +63,7 @@ def test_the_list_of_events_has_them_as_the_last_run_that_counts_froze_them(stor
 def test_void_runs_and_other_venues_say_nothing(store: Store) -> None:
     run = a_run(store, tagged(1, "Politics"))
     assert played(store, venue="sandbox") == {}
-    with store.write() as connection:
-        void_run(connection, run.key, reason="wrong", at=NOW)
+    void(store, run.key)
     assert played(store) == {}
 
 

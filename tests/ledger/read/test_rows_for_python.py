@@ -23,7 +23,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.runs import void_run
 from predibot.reports.terminal.trace import market_line
-from tests.ledger.by_hand import DAY, NOW, a_run, decide, event_of, failed, observe, settle
+from tests.ledger.by_hand import DAY, NOW, a_run, decide, event_of, failed, observe, settle, void
 from tests.soaks import ONE_DATABASE
 
 ONE, TWO = event_of(1, 2), event_of(2)
@@ -102,7 +102,7 @@ def test_void_runs_of_one_key_are_told_apart(store: Store) -> None:
         run = a_run(store, ONE, bots=("a#1",))
         decide(store, run, "a#1", failed(ONE))
         if len(store.run_read(select_runs)) < 3:
-            store.run_write(lambda connection: void_run(connection, "daily@2026-03-01T00:00Z", reason="why", at=NOW))
+            void(store, reason="why")
     told = store.run_read(select_runs)
     assert [(row.run, row.void, row.void_reason, row.failed) for row in told] == [
         ("daily@2026-03-01T00:00Z", 1, "why", 1),

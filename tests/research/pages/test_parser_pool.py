@@ -47,8 +47,8 @@ def text_by(pool: ParserPool, source: PageSource = ORDINARY) -> str:
 
 
 @pytest.fixture
-def children() -> "Iterator[Children]":
-    yield Children()
+def children() -> "Children":
+    return Children()
 
 
 class Children:
@@ -132,7 +132,7 @@ def test_many_threads_share_four_parsers(pool: ParserPool, children: Children) -
 def test_the_wait_for_a_parser_counts_as_time_for_reading() -> None:
     pool = pool_of(processes=1)
     text_by(pool)
-    deadline, taken = noticed(2.0)
+    deadline, taken = noticed(1.2)
     with ThreadPoolExecutor(1) as other:
         busy = other.submit(pool.parse, ENDLESS, deadline)
         taken.wait()
@@ -200,20 +200,25 @@ def test_closing_ends_parsers_that_are_at_work_and_none_is_started_after_it(
     assert not children()
 
 
-def test_a_parser_has_nothing_of_the_environment(
-    pool: ParserPool, children: Children, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ACME_API_KEY", "a secret of the operator")
-    text_by(pool)
-    (parser,) = children()
+@pytest.fixture(scope="module")
+def parser() -> Iterator[psutil.Process]:
+    """Return a parser that waits, of a program in whose environment there is a key."""
+    started, pool = Children(), ParserPool()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACME_API_KEY", "a secret of the operator")
+        text_by(pool)
+    (parser,) = started()
+    yield parser
+    pool.close()
+
+
+def test_a_parser_has_nothing_of_the_environment(parser: psutil.Process) -> None:
     assert set(parser.environ()) <= {"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "LC_CTYPE"}
     assert "secret" not in " ".join(parser.cmdline())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there limits of other processes can be seen")
-def test_a_parser_is_held_to_limits_by_the_kernel(pool: ParserPool, children: Children) -> None:
-    text_by(pool)
-    (parser,) = children()
+def test_a_parser_is_held_to_limits_by_the_kernel(parser: psutil.Process) -> None:
     limits = {name: parser.rlimit(getattr(psutil, f"RLIMIT_{name}")) for name in ("CORE", "FSIZE", "NPROC", "DATA")}
     assert limits == {"CORE": (0, 0), "FSIZE": (0, 0), "NPROC": (0, 0), "DATA": (200 * 2**20, 200 * 2**20)}
     assert parser.rlimit(psutil.RLIMIT_NOFILE)[1] <= 32
