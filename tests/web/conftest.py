@@ -22,6 +22,7 @@ from tests.worlds import Worlds, three_games, two_events, week_of_stocks
 
 NOW = datetime(2026, 5, 5, 12, tzinfo=UTC)
 BASE = "http://127.0.0.1:8321"
+TOKEN = "a token of sixteen characters and more"
 
 
 def client_of(store: Store, **more: str) -> TestClient:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from predibot.ledger.store import Store
 from predibot.web.app import all_pages, create_app
 from tests.forked import Forked
-from tests.web.conftest import BASE, NOW, client_of, served
+from tests.web.conftest import BASE, NOW, TOKEN, client_of, served
 from tests.worlds import Worlds, three_games, two_events
 
 PAGES = all_pages()
@@ -195,17 +195,16 @@ def test_only_reading_is_answered_and_no_socket_is_upgraded(where: tuple[str, in
 
 
 def test_a_token_is_not_taken_from_an_address_and_no_other_site_can_log_in(played: str) -> None:
-    token = "a token of sixteen characters and more"
     with Store.open_to_read(played) as store:
-        browser = client_of(store, token=token)
-        for path in (f"/?token={quote(token)}", f"/login?token={quote(token)}", f"/api/v1/runs?token={quote(token)}"):
+        browser = client_of(store, token=TOKEN)
+        for path in (f"/?token={quote(TOKEN)}", f"/login?token={quote(TOKEN)}", f"/api/v1/runs?token={quote(TOKEN)}"):
             answer = browser.get(path)
             assert b"script_sharp" not in answer.content and "set-cookie" not in answer.headers
-        assert browser.get("/api/v1/runs", headers={"Authorization": f"Basic {token}"}).status_code == 401
-        assert browser.get("/api/v1/runs", headers={"Authorization": f"Bearer {token}x"}).status_code == 401
+        assert browser.get("/api/v1/runs", headers={"Authorization": f"Basic {TOKEN}"}).status_code == 401
+        assert browser.get("/api/v1/runs", headers={"Authorization": f"Bearer {TOKEN}x"}).status_code == 401
         assert browser.post("/login", content=b"token=" + b"a" * 10_000).status_code == 413
         for path in ("/", "/api/v1/runs", "/decisions.csv"):
-            assert client_of(store, token=token).get(path).status_code in (303, 401)
+            assert client_of(store, token=TOKEN).get(path).status_code in (303, 401)
 
 
 def test_pages_are_answered_while_another_process_decides(worlds: Worlds, tmp_path: Path) -> None:

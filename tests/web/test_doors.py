@@ -19,9 +19,8 @@ from predibot.ledger.store import Store
 from predibot.web import server as web_server
 from tests.jobs.program import wait_until
 from tests.soaks import few
-from tests.web.conftest import NOW, client_of, served
+from tests.web.conftest import NOW, TOKEN, client_of, served
 
-TOKEN = "a token of sixteen characters and more"
 OPEN = ("/health", "/login", "/static/page.js")
 
 

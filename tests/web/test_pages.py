@@ -23,10 +23,8 @@ from predibot.scoring.standing import BASELINES
 from tests.acceptance.conftest import said_here
 from tests.ledger.by_hand import a_run, claimant, event_of, take
 from tests.web.conftest import NOW as WEB_NOW
-from tests.web.conftest import client_of
+from tests.web.conftest import TOKEN, client_of
 from tests.worlds import Worlds, one_agent, three_games, two_events
-
-TOKEN = "a token of sixteen characters and more"
 
 
 class Links(HTMLParser):
