@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from operator import attrgetter
 
 import pytest
 from hypothesis import given
@@ -41,11 +42,6 @@ def test_a_market_carries_what_is_needed_to_ask_for_it_later() -> None:
     assert (market.ref.id, market.ref.condition_id, market.ref.token_ids) == ("3", condition_of(3), ("30", "31"))
     assert market.quote == Quote(at=NOW, bid=0.4, ask=0.42, displayed=0.41, last=0.43)
     assert market.closes_at == datetime(2026, 3, 1, tzinfo=UTC)
-    assert parsed(market_payload(startDate="2026-01-02T03:04:05Z")).opened_at == datetime(
-        2026, 1, 2, 3, 4, 5, tzinfo=UTC
-    )
-    for unknown in (None, "", "soon", 7, "0001-01-01T00:00:00Z"):
-        assert parsed(market_payload(startDate=unknown)).opened_at is None
 
 
 def test_both_encodings_of_each_list_give_the_same_market() -> None:
@@ -67,12 +63,6 @@ def test_a_market_without_tokens_prices_or_volume_is_read(nothing: object) -> No
     market = parsed(market_payload(**fields))
     assert (market.ref.token_ids, market.ref.condition_id) == ((), None)
     assert (market.quote, market.volume_1wk_usd) == (None, None)
-
-
-@pytest.mark.parametrize("outcomes", [[], ["Only"], ["A", "B", "C"]])
-def test_markets_of_other_than_two_outcomes_are_read(outcomes: list[str]) -> None:
-    market = parsed(market_payload(outcomes=outcomes, outcomePrices=None, clobTokenIds=None))
-    assert market.outcomes == tuple(outcomes)
 
 
 @pytest.mark.parametrize(
@@ -106,18 +96,49 @@ def test_what_is_no_object_is_skipped(payload: object) -> None:
     assert reason(payload)
 
 
+OTHERWISE: dict[str, object] = {"outcomePrices": None, "clobTokenIds": None}
+OPEN: dict[str, object] = {"acceptingOrders": True}
+
+
 @pytest.mark.parametrize(
-    ("fields", "fees"),
+    ("fields", "name", "value"),
     [
-        ({"feesEnabled": False}, FeeSchedule(0.0)),
-        ({"feesEnabled": True}, None),
-        ({"feesEnabled": None}, None),
-        ({"feesEnabled": True, "feeSchedule": {"rate": "0.04", "exponent": 2}}, FeeSchedule(0.04, 2.0)),
-        ({"feesEnabled": True, "feeSchedule": '{"rate": 0.04}'}, FeeSchedule(0.04, 1.0)),
+        *(({"outcomes": list(each), **OTHERWISE}, "outcomes", each) for each in ((), ("Only",), ("A", "B", "C"))),
+        ({"startDate": "2026-01-02T03:04:05Z"}, "opened_at", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+        *(({"startDate": each}, "opened_at", None) for each in (None, "", "soon", 7, "0001-01-01T00:00:00Z")),
+        ({"feesEnabled": False}, "fees", FeeSchedule(0.0)),
+        ({"feesEnabled": True}, "fees", None),
+        ({"feesEnabled": None}, "fees", None),
+        ({"feesEnabled": True, "feeSchedule": {"rate": "0.04", "exponent": 2}}, "fees", FeeSchedule(0.04, 2.0)),
+        ({"feesEnabled": True, "feeSchedule": '{"rate": 0.04}'}, "fees", FeeSchedule(0.04, 1.0)),
+        ({}, "exclusive_group", ""),
+        ({"negRisk": False, "negRiskMarketID": "0x1"}, "exclusive_group", ""),
+        ({"negRisk": True}, "exclusive_group", "negRisk"),
+        ({"negRisk": True, "negRiskMarketID": "0x1"}, "exclusive_group", "0x1"),
+        ({"volumeNum": 7.5, "volume": "9"}, "volume_usd", 7.5),
+        ({"volume": "1234.5"}, "volume_usd", 1234.5),
+        ({"volumeNum": "12"}, "volume_usd", 12.0),
+        ({"volumeNum": ""}, "volume_usd", None),
+        ({}, "volume_usd", None),
+        ({"acceptingOrders": False}, "orders.accepted", False),
+        ({"acceptingOrders": True}, "orders.accepted", True),
+        ({"acceptingOrders": True, "active": False}, "orders.accepted", False),
+        ({"acceptingOrders": None}, "orders.accepted", None),
+        ({}, "orders.accepted", None),
+        ({"orderPriceMinTickSize": 0.001, "orderMinSize": 5, **OPEN}, "orders", OrderTerms(True, 0.001, 5.0)),
+        ({"orderPriceMinTickSize": "0.01", "orderMinSize": "15", **OPEN}, "orders", OrderTerms(True, 0.01, 15.0)),
+        ({"orderPriceMinTickSize": "", "orderMinSize": None, "active": "yes", **OPEN}, "orders", OrderTerms(True)),
+        ({"orderPriceMinTickSize": 0, "orderMinSize": -5, "acceptingOrders": "maybe"}, "orders", OrderTerms()),
+        ({"orderPriceMinTickSize": "NaN", "orderMinSize": [5], **OPEN}, "orders", OrderTerms(True)),
+        ({}, "is_other", False),
+        ({"negRiskOther": True}, "is_other", True),
+        ({"negRiskOther": 1}, "is_other", False),
     ],
 )
-def test_fees_are_known_only_where_they_are_stated(fields: dict[str, object], fees: FeeSchedule | None) -> None:
-    assert parsed(market_payload(**fields)).fees == fees
+def test_what_is_stated_of_a_market_is_read_and_what_is_not_is_unknown(
+    fields: dict[str, object], name: str, value: object
+) -> None:
+    assert attrgetter(name)(parsed(market_payload(**fields))) == value
 
 
 @pytest.mark.parametrize("second", [market_payload(2, bestBid=7), market_payload(1)], ids=["unreadable", "twice"])
@@ -276,38 +297,11 @@ def test_no_value_of_any_field_crashes_the_parser(field: str, value: object, in_
     parse_resolution(market_payload(**{field: value}), first_seen_at=NOW)
 
 
-@pytest.mark.parametrize(
-    ("fields", "group"),
-    [
-        ({}, ""),
-        ({"negRisk": False, "negRiskMarketID": "0x1"}, ""),
-        ({"negRisk": True}, "negRisk"),
-        ({"negRisk": True, "negRiskMarketID": "0x1"}, "0x1"),
-    ],
-)
-def test_outcomes_exclude_each_other_where_the_venue_says_so(fields: dict[str, object], group: str) -> None:
-    assert parsed(market_payload(**fields)).exclusive_group == group
-
-
 def test_a_market_of_more_than_two_outcomes_has_a_price_for_each_and_none_for_yes() -> None:
     market = parsed(named_payload(outcomePrices='["0.5", "1", "0"]'))
     assert (market.quote, market.is_named, market.ref.token_ids) == (None, True, ("101", "102", "103"))
     # What its fields bid and ask, of which outcome it is nobody says.
     assert market.outcome_quotes == tuple(Quote(at=NOW, displayed=price) for price in (0.5, 1.0, 0.0))
-
-
-@pytest.mark.parametrize(
-    ("changes", "volume_usd"),
-    [
-        ({"volumeNum": 7.5, "volume": "9"}, 7.5),
-        ({"volume": "1234.5"}, 1234.5),
-        ({"volumeNum": "12"}, 12.0),
-        ({"volumeNum": ""}, None),
-        ({}, None),
-    ],
-)
-def test_all_that_was_ever_traded_is_read_where_it_is_stated(changes: dict[str, object], volume_usd: object) -> None:
-    assert parsed(market_payload(1, **changes)).volume_usd == volume_usd
 
 
 @pytest.mark.parametrize(
@@ -327,45 +321,6 @@ def test_more_than_two_outcomes_are_settled_when_all_prices_fit(prices: str, pay
     found = parse_resolution(payload, first_seen_at=NOW)
     assert (found.payouts if isinstance(found, Resolution) else found) == payouts
     assert parse_resolution(payload | {"closed": False}, first_seen_at=NOW) is None
-
-
-@pytest.mark.parametrize(
-    ("said", "takes_orders"),
-    [
-        ({"acceptingOrders": False}, False),
-        ({"acceptingOrders": True}, True),
-        ({"acceptingOrders": True, "active": False}, False),
-        ({"acceptingOrders": None}, None),
-        ({}, None),
-    ],
-)
-def test_whether_a_market_takes_orders_is_read_where_it_is_stated(
-    said: dict[str, object], takes_orders: object
-) -> None:
-    assert parsed(market_payload(**said)).orders.accepted is takes_orders
-
-
-@pytest.mark.parametrize(
-    ("said", "terms"),
-    [
-        ({"orderPriceMinTickSize": 0.001, "orderMinSize": 5}, OrderTerms(True, 0.001, 5.0)),
-        ({"orderPriceMinTickSize": "0.01", "orderMinSize": "15"}, OrderTerms(True, 0.01, 15.0)),
-        ({"orderPriceMinTickSize": "", "orderMinSize": None, "active": "yes"}, OrderTerms(True)),
-        ({"orderPriceMinTickSize": 0, "orderMinSize": -5, "acceptingOrders": "maybe"}, OrderTerms()),
-        ({"orderPriceMinTickSize": "NaN", "orderMinSize": [5]}, OrderTerms(True)),
-    ],
-)
-def test_the_step_of_prices_and_the_least_order_are_read_and_what_is_none_is_unknown(
-    said: dict[str, object], terms: OrderTerms
-) -> None:
-    assert parsed(market_payload(**({"acceptingOrders": True} | said))).orders == terms
-
-
-@pytest.mark.parametrize(
-    ("said", "is_other"), [({}, False), ({"negRiskOther": True}, True), ({"negRiskOther": 1}, False)]
-)
-def test_the_market_of_all_that_is_not_named_is_known(said: dict[str, object], is_other: bool) -> None:
-    assert parsed(market_payload(**said)).is_other is is_other
 
 
 def test_groups_without_an_id_are_those_of_their_events() -> None:
