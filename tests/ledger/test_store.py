@@ -21,6 +21,10 @@ from tests.forked import PATIENCE_SECONDS, Forked
 from tests.ledger.at_once import open_when_told
 from tests.ledger.by_hand import NOW, a_run, event_of
 from tests.ledger.databases import Postgres
+from tests.ledger.statements import altered, found
+
+ADD_EVENT = "INSERT INTO events (venue, event_id, title) VALUES ('v', :event_id, :title)"
+GROW = "INSERT INTO events (venue, event_id, title) SELECT 'v', count(*), :title FROM events"
 
 
 def open_once(address: str, start: "threading.Event") -> str | None:
@@ -72,12 +76,8 @@ def test_texts_are_stored_whatever_encoding_the_environment_asks_for(
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
     title = "Will the yen (円) fall?"
     with Store.open(postgres.fresh()) as store:
-        with store.write() as connection:
-            connection.execute(
-                text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', :title)"), {"title": title}
-            )
-        with store.read() as connection:
-            assert connection.execute(text("SELECT title FROM events")).scalar_one() == title
+        altered(store, ADD_EVENT, event_id="e", title=title)
+        assert found(store, "SELECT title FROM events") == [title]
 
 
 ALEMBIC = "CREATE TABLE alembic_version (version_num); INSERT INTO alembic_version VALUES ('{}');"
@@ -155,24 +155,14 @@ def test_a_full_disk_is_told_with_what_to_do_and_nothing_is_half_kept(tmp_path: 
     with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
         a_run(store, event_of(1))
         with pytest.raises(LedgerUnusable, match="Make room and run the same command again"):
-            fill(store)
-        with store.read() as connection:
-            assert len(read_runs(connection)) == 1
-            assert connection.execute(text("SELECT count(*) FROM events")).scalar_one() == 1
-
-
-def fill(store: Store) -> None:
-    """Write more than this connection may, which SQLite tells as it tells of a full disk."""
-    with store.write() as connection:
-        connection.execute(text("PRAGMA max_page_count = 60"))
-        for number in range(500):
-            row = {"event_id": f"x{number}", "title": "x" * 5_000}
-            connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', :event_id, :title)"), row)
+            # More than this connection may write, which SQLite tells as it tells of a full disk.
+            altered(store, "PRAGMA max_page_count = 60", *[GROW] * 500, title="x" * 5_000)
+        assert len(store.run_read(read_runs)) == 1
+        assert found(store, "SELECT count(*) FROM events") == [1]
 
 
 def add_event(store: Store) -> None:
-    with store.write() as connection:
-        connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', 't')"))
+    altered(store, ADD_EVENT, event_id="e", title="t")
 
 
 @pytest.mark.parametrize("replaced", [False, True])
@@ -190,9 +180,6 @@ def test_a_file_that_is_removed_after_the_last_transaction_is_noticed_at_the_end
     with pytest.raises(LedgerUnusable, match="Put the file back"), Store.open(f"sqlite:///{file}") as store:
         add_event(store)
         file.unlink()
-
-
-GROW = "INSERT INTO events (venue, event_id, title) SELECT 'v', count(*), :title FROM events"
 
 
 @pytest.mark.parametrize("bytes_left", [0, 4096])
@@ -226,8 +213,7 @@ def test_a_file_that_is_cut_or_removed_within_a_transaction_is_noticed_when_that
 def test_a_file_that_grows_stays_in_use(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store, Store.open(store.address) as other:
         for each in (store, other) * 50:
-            with each.write() as connection:
-                connection.execute(text(GROW), {"title": "x" * 20_000})
+            altered(each, GROW, title="x" * 20_000)
 
 
 def test_a_device_is_no_ledger() -> None:
@@ -237,17 +223,16 @@ def test_a_device_is_no_ledger() -> None:
 
 def test_a_failure_half_way_leaves_nothing(store: Store) -> None:
     with pytest.raises(ZeroDivisionError), store.write() as connection:
-        connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', 't')"))
+        connection.execute(text(ADD_EVENT), {"event_id": "e", "title": "t"})
         connection.execute(text(str(1 // 0)))
-    with store.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM events")).scalar_one() == 0
+    assert found(store, "SELECT count(*) FROM events") == [0]
 
 
 def test_reading_goes_on_while_somebody_writes_and_sees_one_state(store: Store) -> None:
     with store.write() as writing, store.read() as reading:
         count = text("SELECT count(*) FROM events")
         assert reading.execute(count).scalar_one() == 0
-        writing.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', 't')"))
+        writing.execute(text(ADD_EVENT), {"event_id": "e", "title": "t"})
         assert reading.execute(count).scalar_one() == 0
 
 

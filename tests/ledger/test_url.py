@@ -6,13 +6,19 @@ from predibot.errors import UsageError
 from predibot.ledger.store import Store
 from predibot.ledger.url import mask_url, parse_ledger_url
 
+OTHER = ["mysql://root:hunter2@db/x", "redis://:hunter2@host", "ledger.db", "", "://", "postgresql://u:p@h:port/x"]
+LOST = ["sqlite://", "sqlite:///:memory:", "sqlite:///file:x?mode=memory&uri=true", "sqlite:///what?/ledger.db"]
+
 
 @pytest.mark.parametrize(
-    "text",
-    ["mysql://root:hunter2@db/x", "redis://:hunter2@host", "ledger.db", "", "://", "postgresql://u:p@h:port/x"],
+    ("text", "said"),
+    [
+        *((text, r"A ledger is named by a sqlite or postgresql URL$") for text in OTHER),
+        *((text, r"name a file|is a file without options") for text in LOST),
+    ],
 )
-def test_other_addresses_end_with_what_is_taken(text: str) -> None:
-    with pytest.raises(UsageError, match=r"A ledger is named by a sqlite or postgresql URL$"):
+def test_what_is_no_ledger_or_would_be_lost_or_lie_elsewhere_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
         parse_ledger_url(text)
 
 
@@ -56,14 +62,6 @@ def test_what_is_no_secret_is_shown() -> None:
         "postgresql://me@db:5433/x?connect_timeout=3"
     )
     assert mask_url(parse_ledger_url("sqlite:///runs/out/predibot.db")) == "sqlite:///runs/out/predibot.db"
-
-
-@pytest.mark.parametrize(
-    "text", ["sqlite://", "sqlite:///:memory:", "sqlite:///file:x?mode=memory&uri=true", "sqlite:///what?/ledger.db"]
-)
-def test_a_ledger_that_would_be_lost_or_lie_elsewhere_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"name a file|is a file without options"):
-        parse_ledger_url(text)
 
 
 def test_a_server_that_is_down_is_told_without_the_password() -> None:
