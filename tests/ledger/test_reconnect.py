@@ -24,6 +24,7 @@ from predibot.ledger.write.decisions import store_decision
 from tests.jobs.program import wait_until
 from tests.ledger.by_hand import NOW, a_run, claimant, event_of, finished_with, rows_of, take
 from tests.ledger.databases import Postgres
+from tests.ledger.statements import altered, found
 
 EVENT = event_of(1)
 DONE = finished_with(EVENT, {"m1a": (0.5, 0.6)})
@@ -112,9 +113,7 @@ def far(postgres: Postgres, wire: Wire) -> Iterator[Store]:
 
 def count(store: Store, table: str) -> int:
     """Return how many rows a table has."""
-    return store.run_read(
-        lambda connection: int(connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one())
-    )
+    return int(found(store, f"SELECT count(*) FROM {table}")[0])
 
 
 def add_event(connection: Connection) -> None:
@@ -146,8 +145,7 @@ def test_reading_and_writing_begin_where_the_server_restarted_in_between(postgre
         with store.write() as connection:
             add_event(connection)
         postgres.restart()
-        with store.read() as connection:
-            assert connection.execute(text("SELECT count(*) FROM events")).scalar_one() == 1
+        assert count(store, "events") == 1
 
 
 def test_a_server_that_comes_back_later_is_waited_for(postgres: Postgres) -> None:
@@ -196,7 +194,7 @@ def test_a_server_that_stays_away_is_told_in_the_end(postgres: Postgres) -> None
 def test_of_two_transactions_that_wait_for_each_other_one_is_done_again(postgres: Postgres) -> None:
     both_have_one, tries = threading.Barrier(2), list[str]()
 
-    def work(connection: Connection, *order: str) -> None:
+    def work(connection: Connection, order: str) -> None:
         tries.append(order[0])
         for account in order:
             connection.execute(text("UPDATE spending SET steps = steps + 1 WHERE account = :a"), {"a": account})
@@ -204,23 +202,15 @@ def test_of_two_transactions_that_wait_for_each_other_one_is_done_again(postgres
                 both_have_one.wait(20)
 
     with Store.open(postgres.empty()) as store:
-        with store.write() as connection:
-            for account in "ab":
-                row = text(
-                    "INSERT INTO spending (account, usd, tokens, steps, searches, seconds) VALUES (:a,0,0,0,0,0)"
-                )
-                connection.execute(row, {"a": account})
+        for account in "ab":
+            columns = "(account, usd, tokens, steps, searches, seconds)"
+            altered(store, f"INSERT INTO spending {columns} VALUES (:a, 0, 0, 0, 0, 0)", a=account)
         with ThreadPoolExecutor(2) as pool:
-            turns = [pool.submit(store.run_write, partial(_in_order, work, order)) for order in ("ab", "ba")]
+            turns = [pool.submit(store.run_write, partial(work, order=order)) for order in ("ab", "ba")]
             for turn in turns:
                 turn.result(60)
-        with store.read() as connection:
-            assert connection.execute(text("SELECT steps FROM spending")).scalars().all() == [2, 2]
+        assert found(store, "SELECT steps FROM spending") == [2, 2]
     assert len(tries) == 3
-
-
-def _in_order(work: Callable[..., None], order: str, connection: Connection) -> None:
-    work(connection, *order)
 
 
 def test_what_a_server_refuses_is_not_asked_again(postgres: Postgres) -> None:
@@ -318,15 +308,11 @@ def test_a_process_that_stops_while_it_writes_stops_nobody_else_and_writes_once_
         other = subprocess.Popen([sys.executable, "-c", STOPS, address], stdout=subprocess.PIPE, text=True)
         try:
             wait_until(lambda: psutil.Process(other.pid).status() == psutil.STATUS_STOPPED)
-            mine = pool.submit(
-                store.run_write, lambda connection: connection.execute(text("UPDATE events SET title = title || 'm'"))
-            )
-            mine.result(timeout=120.0)
+            pool.submit(altered, store, "UPDATE events SET title = title || 'm'").result(timeout=120.0)
         finally:
             other.send_signal(signal.SIGCONT)
             out, _ = other.communicate(timeout=120.0)
-        title = store.run_read(lambda connection: connection.execute(text("SELECT title FROM events")).scalar_one())
-    assert (out, title) == ("2\n", "tms")
+        assert (out, found(store, "SELECT title FROM events")) == ("2\n", ["tms"])
 
 
 def test_a_time_that_the_url_sets_for_silent_transactions_is_kept(postgres: Postgres) -> None:
