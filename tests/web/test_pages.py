@@ -68,6 +68,8 @@ def test_the_leaderboard_is_narrowed_in_its_address_as_the_terminal_narrows_it(
     browser: TestClient, played: str
 ) -> None:
     category = "Sports"
+    offered = re.search(r'<select id="category".*?</select>', browser.get("/").text)
+    assert offered is not None and '<option value="Politics">' in offered[0]
     asked = {"since": "2026-01-07", "until": "2026-01-10", "category": category, "bots": "script_sharp,market_price"}
     page = browser.get("/", params=asked).text
     span = ("--since", "2026-01-07", "--until", "2026-01-11", "--category", category, "--bots", asked["bots"])
