@@ -90,3 +90,8 @@ def test_full_agreement_is_one_and_one_class_alone_says_nothing() -> None:
     assert cohen_kappa(list("abca"), list("abca")) == 1.0
     assert cohen_kappa([True, True], [True, True]) is None
     assert cohen_kappa([1, 0], [0, 1]) == -1.0
+
+
+def test_a_class_that_one_reader_alone_gives_agrees_with_none_by_chance() -> None:
+    one, other = list("aabc"), list("aabb")
+    assert cohen_kappa(one, other) == pytest.approx(cohen_kappa_score(one, other))

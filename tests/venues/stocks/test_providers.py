@@ -227,7 +227,8 @@ def test_a_company_is_what_is_stated_of_it_on_one_bounded_line(
     with kind(KEY, transport=asked.transport) as client:
         assert client.company("KO") == company
     (request,) = asked.requests
-    assert request.url.path == ("/tiingo/daily/KO" if kind is Tiingo else "/query")
+    path = "/tiingo/daily/KO" if kind is Tiingo else "/query?function=OVERVIEW&symbol=KO"
+    assert request.url.raw_path.decode() == path
 
 
 SPENT = httpx.Response(200, content="You have run over your 500 symbol look up for this month. Please upgrade.")
