@@ -12,6 +12,7 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import BotPlan, add_bots
 from tests.ledger.by_hand import a_run, event_of
+from tests.soaks import ONE_DATABASE
 
 BOT = BotPlan("x", "tool_agent", {}, "s", "openai/gpt-5", date(2025, 6, 1))
 
@@ -45,6 +46,7 @@ def test_a_bot_is_another_one_at_another_server_which_rows_of_an_older_predibot_
             add_bots(connection, old, [plan])
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("change", "said"),
     [

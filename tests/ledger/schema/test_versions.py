@@ -17,6 +17,7 @@ from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.versions import HEAD, VERSIONS
 from predibot.ledger.store import Store
 from tests.ledger.by_hand import a_run, decide, event_of, finished_with
+from tests.ledger.statements import altered, found
 
 A_BOT = "INSERT INTO bots (run_id, name, strategy, arguments_json, source_sha256) VALUES (1, 'a', 's', '{}', '')"
 MADE = {
@@ -117,8 +118,7 @@ def test_who_alters_a_table_writes_a_migration(tmp_path: Path) -> None:
 
 
 def test_a_newer_ledger_is_refused_with_what_to_do(store: Store, address: str) -> None:
-    with store.write() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    altered(store, "UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(LedgerUnusable, match="is of version 9999, this predibot knows versions up to") as caught:
         Store.open(address)
     assert str(caught.value).endswith("Upgrade predibot")
@@ -143,8 +143,6 @@ def test_every_change_of_what_is_evaluated_is_counted(store: Store) -> None:
         "SELECT relname, count(*) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
         " WHERE tgname LIKE 'changes_of_%' GROUP BY relname"
     )
-    with store.read() as connection:
-        sqlite = connection.dialect.name == "sqlite"
-        found = {name: n for name, n in connection.execute(text(in_file if sqlite else on_server))}
+    sqlite = store.address.startswith("sqlite")
     # A row each of insert, update and delete; or one for the three, and one for truncate.
-    assert found == dict.fromkeys(counted.split(), 3 if sqlite else 2)
+    assert dict(found(store, in_file if sqlite else on_server)) == dict.fromkeys(counted.split(), 3 if sqlite else 2)
