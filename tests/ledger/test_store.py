@@ -134,9 +134,11 @@ def test_a_file_that_computes_what_a_table_should_hold_is_not_read(tmp_path: Pat
             opened(f"sqlite:///{tmp_path}/l.db")
 
 
-def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
+def test_a_folder_or_a_device_is_no_ledger(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a folder; name a file in it"):
         Store.open(f"sqlite:///{tmp_path}")
+    with pytest.raises(UsageError, match="/dev/null is a device or a pipe, which holds no ledger; name a file"):
+        Store.open("sqlite:////dev/null")
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
@@ -214,11 +216,6 @@ def test_a_file_that_grows_stays_in_use(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store, Store.open(store.address) as other:
         for each in (store, other) * 50:
             altered(each, GROW, title="x" * 20_000)
-
-
-def test_a_device_is_no_ledger() -> None:
-    with pytest.raises(UsageError, match="/dev/null is a device or a pipe, which holds no ledger; name a file"):
-        Store.open("sqlite:////dev/null")
 
 
 def test_a_failure_half_way_leaves_nothing(store: Store) -> None:

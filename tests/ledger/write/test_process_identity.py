@@ -14,18 +14,14 @@ def test_a_process_that_runs_is_not_gone() -> None:
     assert new_owner() != new_owner()
 
 
-def test_a_process_that_ended_is_gone() -> None:
-    owner = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True).stdout.strip()
-    assert is_gone(owner)
-
-
-def test_a_process_that_nobody_buried_yet_is_gone() -> None:
+def test_a_process_that_ended_is_gone_before_anybody_buried_it_and_after() -> None:
     process = subprocess.Popen([sys.executable, "-c", ASK], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     owner = process.stdout.read().strip()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert is_gone(owner)
     process.communicate()
+    assert is_gone(owner)
 
 
 def test_another_process_with_the_same_number_is_somebody_else() -> None:
