@@ -33,7 +33,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    return World.from_seed(7)
+    return World.from_seed(7, events=30)
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def at(path: str, change: Callable[[Any], Any]) -> Change:
 
 
 CHANGES: dict[str, Change] = {
-    NAMES[1]: at("/events/keyset", lambda page: {**page, "events": page["events"] * 2}),
+    NAMES[1]: at("/events/keyset", lambda page: {**page, "events": page["events"] * 4}),
     NAMES[2]: at("/events/keyset", lambda page: {**page, "events": changed(page["events"], closed=True)}),
     NAMES[3]: in_lists(volume1wk="many"),
     NAMES[5]: lambda asked, answer: answer if "keyset" in asked else {**answer, "markets": [None]},
