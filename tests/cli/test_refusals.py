@@ -52,7 +52,7 @@ FORECASTS = [
     ("score f.csv --columns a", 2, "'a' names no column once; write --columns p_gpt=probability,y=outcome"),
 ]
 KEY = "daily@2026-01-05T00:00Z"
-ABSENT = (("archive:/nonexistent", "no archive folder"), ("moon", "no venue 'moon'"))
+ABSENT = (("archive:nowhere", "no archive folder"), ("moon", "no venue 'moon'"))
 DECIDED = [
     ("evaluate --bots nonsense", 1, "error: no bot 'nonsense' in these runs. Valid are: market_price, random_bet"),
     ("evaluate sandbox", 1, "error: the ledger has no run of recipe 'sandbox'. It has runs of daily"),
