@@ -83,7 +83,7 @@ def report(
 ) -> Iterator[tuple[EvaluationReport, ...]]:
     """Yield the stored runs and the evaluation of a part, as `evaluate` does, without asking a venue."""
     with caller.reading(ledger) as store:
-        found = _stored(store, part, question, caller, worst)
+        found = _evaluate_parts(store, part, question, caller, worst)
         found += _of_others(part, question, caller, others, worst)
         yield tuple(found)
 
@@ -95,11 +95,13 @@ def _of_others(
     found = []
     for ledger in ledgers:
         with caller.reading(ledger) as store:
-            found += _stored(store, replace(part, recipe=None, bots=()), question, caller, worst)
+            found += _evaluate_parts(store, replace(part, recipe=None, bots=()), question, caller, worst)
     return found
 
 
-def _stored(store: Store, part: Part, question: Question, caller: Caller, worst: int | None) -> list[EvaluationReport]:
+def _evaluate_parts(
+    store: Store, part: Part, question: Question, caller: Caller, worst: int | None
+) -> list[EvaluationReport]:
     rows = store.run_read(select_runs)
     return [
         replace(

@@ -114,10 +114,10 @@ class Depth:
     @property
     def for_no(self) -> "Depth":
         """Return the same book for NO: a bid for YES at p is an offer of NO at 1 - p."""
-        return Depth(_turned(self.asks), _turned(self.bids))
+        return Depth(_mirror(self.asks), _mirror(self.bids))
 
 
-def _turned(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+def _mirror(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     return tuple(Level(1.0 - level.price, level.shares) for level in levels)
 
 

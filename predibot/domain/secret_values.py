@@ -56,10 +56,10 @@ class SecretValues:
 
 def _spans_of(head: str, rest: str, text: str) -> Iterator[tuple[int, int]]:
     """Yield where a text contains the head of a form, with as much of its rest as matches."""
-    for found in re.finditer("".join(map(_written, head)), text):
+    for found in re.finditer("".join(map(_pattern_of, head)), text):
         end = found.end()
         for character in rest:
-            more = re.compile(_written(character)).match(text, end)
+            more = re.compile(_pattern_of(character)).match(text, end)
             if more is None:
                 break
             end = more.end()
@@ -93,7 +93,7 @@ def _longest_plain_part(form: str) -> str:
     return max(spaced.split(), key=len, default="")
 
 
-def _written(character: str) -> str:
+def _pattern_of(character: str) -> str:
     """Return a pattern for a character as addresses, JSON and Python write it, also escaped repeatedly."""
     if character in _UNRESERVED:
         return re.escape(character)

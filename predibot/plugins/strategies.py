@@ -85,10 +85,10 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> Strateg
     given = dict(arguments or {})
     found = _find_strategy(name)
     strategy, label = make_object(found, given), found.label
-    needs = _declared(strategy, "needs", Needs(), f"{label} cannot say what it needs")
+    needs = _declaration(strategy, "needs", Needs(), f"{label} cannot say what it needs")
     if not isinstance(needs, Needs):
         raise PluginError(f"{label}: needs is a {type(needs).__name__}; make it a property that returns Needs(...)")
-    games = _declared(strategy, "games", (FIRST_GAME,), f"{label} cannot say what it plays")
+    games = _declaration(strategy, "games", (FIRST_GAME,), f"{label} cannot say what it plays")
     if not isinstance(games, tuple) or not games or not all(isinstance(game, str) for game in games):
         raise PluginError(f"{label}: games is no tuple of names; write games = ({FIRST_GAME!r},), or ANY_GAME")
     return StrategySpec(name, freeze_arguments(given), found.sha256, needs, games)
@@ -119,7 +119,7 @@ def argument_complaints(name: str, arguments: Mapping[str, object]) -> dict[str,
     return find_mistakes(_find_strategy(name), arguments)
 
 
-def _declared(strategy: object, name: str, default: object, unsaid: str) -> Any:
+def _declaration(strategy: object, name: str, default: object, unsaid: str) -> Any:
     """Return what a strategy declares under a name; `unsaid` tells of one that fails to."""
     if inspect.getattr_static(strategy, name, None) is None:
         return default

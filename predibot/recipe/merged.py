@@ -155,16 +155,16 @@ def starter_text(model: str = "", *, base_url: str = "", venue: str = "", cron: 
         usual = _VENUE.search(text)
         text = text if usual is None else text.replace(usual[0], f"venue = {quoted(venue)}", 1)
     if cron:
-        text = _filled(text, "[schedule]", {"cron": quoted(cron), "timezone": '"UTC"'})
+        text = _fill(text, "[schedule]", {"cron": quoted(cron), "timezone": '"UTC"'})
     if model:
         agent = {"name": '"agent"', "strategy": '"tool_agent"', "model": quoted(model)}
         if base_url:
             agent["base_url"] = quoted(base_url)
         if _LOCAL.match(base_url):
             agent["price_usd_per_million_tokens"] = "0"
-        text = _filled(text, '[[bots]]\n#  name = "gpt"', agent)
-        text = _filled(text, "[limits.decision]", {"usd": "0.75"})
-        text = _filled(text, "[limits.day]", {"usd": "10.0"})
+        text = _fill(text, '[[bots]]\n#  name = "gpt"', agent)
+        text = _fill(text, "[limits.decision]", {"usd": "0.75"})
+        text = _fill(text, "[limits.day]", {"usd": "10.0"})
     return text
 
 
@@ -174,7 +174,7 @@ def quoted(text: str) -> str:
     return quoted.encode("utf-8", "backslashreplace").decode()
 
 
-def _filled(text: str, head: str, values: Mapping[str, str]) -> str:
+def _fill(text: str, head: str, values: Mapping[str, str]) -> str:
     """Return the text with the table that is commented out under this head in it, with these values of its keys."""
     before, mark, after = re.split(rf"^(# +{re.escape(head)})", text, maxsplit=1, flags=re.MULTILINE)
     table, *rest = f"{mark}{after}".split("\n")

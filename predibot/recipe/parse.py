@@ -259,7 +259,7 @@ def _samples_of(
 ) -> tuple[BotSpec, ...]:
     """Return the bot that pools the samples of a bot, and the samples; nothing where none are wanted."""
     stated = _keys_of(tables.SamplesTable, table)
-    wanted = _validated(tables.SamplesTable, stated, path, where)
+    wanted = _validate(tables.SamplesTable, stated, path, where)
     if wanted.samples is None:
         for key in stated:
             raise where.error((*path, key), f"{key!r} in [[bots]] goes with samples; give both or none")
@@ -330,7 +330,7 @@ def _parse_bot(table: tables.BotTable, game: Game, path: KeyPath, where: RecipeT
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
         spec = spec_of(table.strategy, arguments).playing(game.name)
-        answers = dict(_validated(tables.SettingsTable, stated, path, where))
+        answers = dict(_validate(tables.SettingsTable, stated, path, where))
         prompt = answers.pop("prompt")
         settings = ModelSettings(**answers)
         if needs := _unmet_needs(spec.needs, game):
@@ -374,7 +374,7 @@ def _keys_of(keys: type[_Keys], table: tables.BotTable) -> dict[str, Any]:
     return {key: value for key, value in (table.model_extra or {}).items() if key in known}
 
 
-def _validated(keys: type[_Keys], stated: Mapping[str, Any], path: KeyPath, where: RecipeText) -> _Keys:
+def _validate(keys: type[_Keys], stated: Mapping[str, Any], path: KeyPath, where: RecipeText) -> _Keys:
     try:
         return keys.model_validate(stated)
     except ValidationError as error:

@@ -39,7 +39,7 @@ class TextIndex:
             differing = differences(kept, wording, self._known)
             if differing is None:
                 continue
-            like = self._by_words(kept, *differing) if self.embed is None else self._embedded(kept_text, text)
+            like = self._by_words(kept, *differing) if self.embed is None else self._likeness(kept_text, text)
             if like >= self.at_least:
                 return kept_name, like
         self._kept.setdefault(wording.facts, []).append((name, text, wording))
@@ -53,7 +53,7 @@ class TextIndex:
         texts = [" ".join(each.elements()) for each in (words, others)]
         return _cosine(tf_idf([*texts, *(wording.telling for wording in self._seen)])[[0, 1]].toarray())
 
-    def _embedded(self, kept: str, text: str) -> float:
+    def _likeness(self, kept: str, text: str) -> float:
         vectors = self.embed([kept, text]) if self.embed is not None else np.zeros((2, 1))
         return _cosine(np.asarray(vectors.toarray() if not isinstance(vectors, np.ndarray) else vectors))
 

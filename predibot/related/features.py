@@ -123,7 +123,7 @@ def tf_idf(texts: Sequence[str]) -> sparse.csr_array:
 def tf_idf_words(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Return the vectors of `tf_idf` and the words of the columns."""
     counts = [Counter(_WORD.findall(text.casefold())) for text in texts]
-    return _weighted(counts, lambda n, df: np.log((1.0 + n) / (1.0 + df)) + 1.0)
+    return _weigh(counts, lambda n, df: np.log((1.0 + n) / (1.0 + df)) + 1.0)
 
 
 def subject_words(texts: Sequence[str]) -> sparse.csr_array:
@@ -137,14 +137,14 @@ def subject_words(texts: Sequence[str]) -> sparse.csr_array:
         [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     counts = [Counter(filter(_is_subject, _WORD.findall(text.casefold()))) for text in texts]
-    return _weighted(counts, lambda n, df: np.log((1.0 + n) / df))[0]
+    return _weigh(counts, lambda n, df: np.log((1.0 + n) / df))[0]
 
 
 def _is_subject(word: str) -> bool:
     return word.isalpha() and word not in FREE_WORDS and word not in CALENDAR_WORDS
 
 
-def _weighted(
+def _weigh(
     counts: Sequence[Counter[str]], rarity: Callable[[int, Ints], Floats]
 ) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Return counted words as rows of length 1; `rarity` takes the texts and, for each word, those that have it."""

@@ -213,7 +213,7 @@ def _tokens(text: str, facts: list[str]) -> Iterator[Token]:
         if each[1] is not None:
             yield Token(facts[ord(each[1]) - _FIRST_FACT], is_fact=True, is_name=False)
             continue
-        written, word = each[0], _folded(each[0])
+        written, word = each[0], _fold(each[0])
         if word in _WEEKDAYS:
             yield Token(_WEEKDAYS[word], is_fact=True, is_name=False)
         elif re.fullmatch(_MONTH, word) and not (word == "may" and written.islower() and telling):
@@ -227,7 +227,7 @@ def _tokens(text: str, facts: list[str]) -> Iterator[Token]:
             yield Token(word, is_fact=False, is_name=is_name)
 
 
-def _folded(written: str) -> str:
+def _fold(written: str) -> str:
     plain = "".join(
         letter for letter in unicodedata.normalize("NFKD", written.casefold()) if not unicodedata.combining(letter)
     )

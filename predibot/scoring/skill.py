@@ -207,17 +207,17 @@ def _variants(each: _ForecasterRows) -> Mapping[str, Floats]:
         STATED: each.probability,
         BLEND_10: step_from_price(each.price, each.probability, 0.1),
         BLEND_20: step_from_price(each.price, each.probability, 0.2),
-        CALIBRATED: _walk(each, _calibrated),
-        RECALIBRATED: _walk(each, _recalibrated),
+        CALIBRATED: _walk(each, _calibration_rule),
+        RECALIBRATED: _walk(each, _recalibration_rule),
     }
 
 
-def _calibrated(past: _ForecasterRows) -> "_Rule":
+def _calibration_rule(past: _ForecasterRows) -> "_Rule":
     step = _fit(past)
     return lambda now: step_from_price(now.price, now.probability, step)
 
 
-def _recalibrated(past: _ForecasterRows) -> "_Rule":
+def _recalibration_rule(past: _ForecasterRows) -> "_Rule":
     try:
         if past.price.size >= _LEAST_FITTED:
             fitted = fit_recalibration(past.probability, past.outcome, method="logistic")

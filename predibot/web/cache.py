@@ -75,13 +75,13 @@ class LedgerCache:
 
     def runs(self) -> tuple[LedgerRun, ...]:
         """Return all runs, newest slot first."""
-        return self._cached(("runs",), lambda: tuple(reversed(self.store.run_read(select_runs))))
+        return self._keep(("runs",), lambda: tuple(reversed(self.store.run_read(select_runs))))
 
     def runs_of(self, key: str) -> Sequence[LedgerRun]:
         """Return the runs with a key, of which at most one is not void, newest slot first."""
         # Read before: a thread that holds the lock of one value must not wait for that of another.
         every = self.runs()
-        return self._cached(("runs by key",), lambda: grouped((each.run, each) for each in every)).get(key, ())
+        return self._keep(("runs by key",), lambda: grouped((each.run, each) for each in every)).get(key, ())
 
     def bots(self, kind: str = "") -> tuple[str, ...]:
         """Return the names of the bots that decided, or only on one kind of subject, in order.
@@ -93,7 +93,7 @@ class LedgerCache:
     def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
         """Return what a function reads from the ledger, cached until the ledger changes."""
         key = (work.__name__, asked, tuple(more.items()))
-        return self._cached(key, lambda: self.store.run_read(lambda connection: work(connection, *asked, **more)))
+        return self._keep(key, lambda: self.store.run_read(lambda connection: work(connection, *asked, **more)))
 
     def compute_on_part(
         self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING, **more: object
@@ -111,7 +111,7 @@ class LedgerCache:
         """
         part = self._resolve_part(part)
         key = (work.__name__, asked, part, self._now())
-        return self._cached(key, lambda: work(self.store, *asked, part, clock=self.clock, **more))
+        return self._keep(key, lambda: work(self.store, *asked, part, clock=self.clock, **more))
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
         """Return the orders, fills and sources of a decision, as `decision_details`."""
@@ -120,17 +120,17 @@ class LedgerCache:
     def trace_lines(self, digest: str) -> TraceLines:
         """Return where the lines of a trace are, cached until its file changes; raise `UsageError` as `trace_lines`."""
         files = Traces(self.store).files
-        return self._cached(
+        return self._keep(
             ("trace", digest), lambda: trace_lines(files, digest), state=lambda: str(state_of(files, digest))
         )
 
     def turn_starts(self, trace: TraceLines) -> tuple[int, ...]:
         """Return the numbers of the lines of a trace that begin a turn, from 0."""
-        return self._cached(("turns", trace.digest), lambda: turn_starts(trace), state=lambda: str(trace.state))
+        return self._keep(("turns", trace.digest), lambda: turn_starts(trace), state=lambda: str(trace.state))
 
     def find_in_trace(self, trace: TraceLines, words: str) -> tuple[int, ...]:
         """Return the numbers of the lines of a trace that hold a text, from 0."""
-        return self._cached(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
+        return self._keep(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         """Return the stored prices of YES, or of the stock, of an event's markets, oldest first, by market id."""
@@ -162,7 +162,7 @@ class LedgerCache:
         of_runs = self.runs_of(run) if run else (each for each in self.runs() if venue in ("", each.venue))
         name = self.venues_of_events().get(event) or next((each.venue_name for each in of_runs), "")
         # Plug-ins are looked for in folders.
-        return self._cached(("currency", name), lambda: venue_or_defaults(name).currency)
+        return self._keep(("currency", name), lambda: venue_or_defaults(name).currency)
 
     def categories(self, venue: str) -> tuple[str, ...]:
         """Return the categories of the events that runs at a venue decided on, in order."""
@@ -173,7 +173,7 @@ class LedgerCache:
         """Return the evaluation of a part of the ledger as of now, as `compute_on_part`."""
         part = self._resolve_part(part)
         key = ("evaluation", part, question.wanted, self._now())
-        return self._cached(key, lambda: evaluate_stored(self.store, part, question, clock=self.clock))
+        return self._keep(key, lambda: evaluate_stored(self.store, part, question, clock=self.clock))
 
     def bot(self, name: str, part: Part = EVERYTHING) -> BotHistory:
         """Return the history of a bot, as `compute_on_part`."""
@@ -187,7 +187,7 @@ class LedgerCache:
 
     def compute(self, name: str, asked: Hashable, work: Callable[[], Value]) -> Value:
         """Return what a page computes by itself; no other page uses `name`, and `asked` is what it depends on."""
-        return self._cached((name, asked, self._now()), work)
+        return self._keep((name, asked, self._now()), work)
 
     def _resolve_part(self, part: Part) -> Part:
         """Return the part with its venue, where none is named the newest run's of several, and None for the only one.
@@ -195,12 +195,12 @@ class LedgerCache:
         Raises `UsageError` if no run is of its recipe or venue: an address may name no file here.
         """
         every = self.runs()
-        return self._cached(("part", part), lambda: _resolve(part, every))
+        return self._keep(("part", part), lambda: _resolve(part, every))
 
     def _now(self) -> int:
         return int(self.clock().timestamp()) // _FRESH_SECONDS
 
-    def _cached(
+    def _keep(
         self, key: tuple[Any, ...], work: Callable[[], Value], *, state: Callable[[], str] | None = None
     ) -> Value:
         """Return the cached value of this version of the ledger, or compute it, in one thread for all that ask.

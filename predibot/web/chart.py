@@ -160,7 +160,7 @@ def chart_of(
         aside = room * dotted.index(each) if each.kind == "dots" else 0.0
         found = _series(thinned[number], frame, scale, step, each.name if has_names else "", places.get(number), aside)
         is_lead = each is lead and all(low <= end <= high for end in _interval(each))
-        drawn.append(replace(found, is_lead=is_lead, hides=_hidden(each, shown[:number], frame)))
+        drawn.append(replace(found, is_lead=is_lead, hides=_count_hidden(each, shown[:number], frame)))
     tick = _value_step(low, high)
     ticks = [n * tick for n in range(math.ceil(low / tick - 1e-9), math.floor(high / tick + 1e-9) + 1)]
     texts = [scale.write(value) if value else "0" for value in ticks]
@@ -205,7 +205,7 @@ class _Frame:
         return min(max(value, self.low), self.high)
 
 
-def _hidden(line: Line, before: Sequence[Line], frame: _Frame) -> int:
+def _count_hidden(line: Line, before: Sequence[Line], frame: _Frame) -> int:
     """Return how many lines of other colours a line would hide."""
 
     def is_near(one: ChartPoint, other: ChartPoint) -> bool:

@@ -220,14 +220,14 @@ def dots_of(panel: Plot[Mapping[str, tuple[float, float]]], across: str) -> Dots
         (x, y, bot, f"{bot}: {across} {one:,.6g}, {panel.name} {other:,.4g}", place)
         for (x, y), place, (bot, (one, other)) in zip(points, places, panel.of.items(), strict=True)
     )
-    across_ends, up_ends = (tuple(dict.fromkeys(_written(end, high) for end in (low, high))) for low, high in ends)
+    across_ends, up_ends = (tuple(dict.fromkeys(_write_number(end, high) for end in (low, high))) for low, high in ends)
     nameless = ", ".join(name for name, place in zip(names, places, strict=True) if place is None)
     texts = [f"{across} across", f"{panel.name} up", panel.note]
     texts += [f"no room for the names of {nameless}"] if nameless else []
     return Dots(f"{panel.name} by {across}", dots, (across_ends, up_ends), "; ".join(filter(None, texts)))
 
 
-def _written(end: float, highest: float) -> str:
+def _write_number(end: float, highest: float) -> str:
     return f"{end:,.3g}" if highest < 1_000 else f"{end:,.0f}"
 
 

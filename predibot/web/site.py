@@ -100,7 +100,7 @@ class _SitePage(NamedTuple):
         return self.path, frozenset(self.parameters.items())
 
 
-def _numbered(path: str, total: int, make: Callable[..., WebPage], **asked: str) -> Iterator[_SitePage]:
+def _number_parts(path: str, total: int, make: Callable[..., WebPage], **asked: str) -> Iterator[_SitePage]:
     """Yield the parts of a list of `total` rows; the first part has no number."""
     for number in range(1, -(-total // PAGE) + 1):
         part = {"page_": str(number)} if number > 1 else {}
@@ -228,10 +228,10 @@ class _Site:
             ("/runs", len(cache.runs()), partial(records.runs_page, cache)),
         ):
             # An empty list has a page too.
-            general += _numbered(path, max(1, parts), make)
+            general += _number_parts(path, max(1, parts), make)
         for each_market in cache.read(list_shown_markets, self._since):
             id = each_market.market_id
-            general += _numbered(
+            general += _number_parts(
                 "/news", each_market.shown, partial(events.news_page, cache, id, self._first_day), market=id
             )
         for name in cache.bots():
@@ -268,7 +268,7 @@ class _Site:
         runs = [run for run in cache.runs() if run.slot_at >= self._since]
         shown = [(run.run, ids) for run in runs if not run.void for ids in [records.item_ids(cache, run.run)]]
         for key, ids in shown:
-            yield from _numbered("/items", len(ids), partial(records.items_page, cache, key), run=key)
+            yield from _number_parts("/items", len(ids), partial(records.items_page, cache, key), run=key)
         for key, ids in shown:
             for id in ids:
                 yield _SitePage("/item", {"run": key, "subject": id}, partial(records.item_page, cache, key, id))

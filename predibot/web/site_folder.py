@@ -113,7 +113,7 @@ class SiteFolder:
             self.lock()
             # Another call may have made it since.
             self.before = _read_manifest(self.path)
-        killed = self._written_by_a_killed_call()
+        killed = self._find_leftovers()
         own = self.own = frozenset({*self.before["files"], *killed})
         every = sorted({*own, *names})
         for name in every:
@@ -168,7 +168,7 @@ class SiteFolder:
         else:
             make()
 
-    def _written_by_a_killed_call(self) -> dict[str, str]:
+    def _find_leftovers(self) -> dict[str, str]:
         """Return the digests of the files that are there as a call before wrote them, but are in no manifest."""
         self._refuse_links(_JOURNAL)
         try:

@@ -170,9 +170,9 @@ class AgentSetup:
 
     def open_without_budget(self, bot: BotSpec, model: str) -> ChatModel:
         """Return a bot's model with its settings and without a budget."""
-        return self._declared(bot, lambda name: self._model(name, bot.terms))(model)
+        return self._declaration(bot, lambda name: self._model(name, bot.terms))(model)
 
-    def _declared(self, bot: BotSpec, open_one: Callable[[str], ChatModel]) -> DeclaredModels:
+    def _declaration(self, bot: BotSpec, open_one: Callable[[str], ChatModel]) -> DeclaredModels:
         return DeclaredModels(bot.strategy, open_one, bot.terms.settings, partial(self.room, bot))
 
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
@@ -224,7 +224,7 @@ class AgentSetup:
                 self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
             )
 
-        model = self._declared(bot, open_metered)
+        model = self._declaration(bot, open_metered)
 
         def why_no_tools(name: str) -> str:
             ask = model(name)

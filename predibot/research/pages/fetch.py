@@ -135,7 +135,7 @@ class SafeFetcher:
         }
         context = (self.ssl_context or _ssl_context_of_httpx()) if target.scheme == "https" else None
         pool = httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1)
-        with _translated(target), closing(pool), pool.stream("GET", url, headers=headers) as response:
+        with _translate_errors(target), closing(pool), pool.stream("GET", url, headers=headers) as response:
             answer_headers = _decode_headers(response.headers)
             if response.status in _REDIRECTS:
                 return answer_headers.get("location", "")
@@ -195,7 +195,7 @@ class SafeFetcher:
 
 
 @contextmanager
-def _translated(target: Target) -> Iterator[None]:
+def _translate_errors(target: Target) -> Iterator[None]:
     """Translate errors of httpcore, ssl and sockets into ours."""
     try:
         yield

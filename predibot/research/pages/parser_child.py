@@ -53,7 +53,7 @@ def answer_questions(
         seconds = math.ceil(used.ru_utime + used.ru_stime) + max(0, math.ceil(question.seconds)) + 1
         _set_limit("RLIMIT_CPU", seconds, for_good=False)
         last: Sequence[bytes] | None = None
-        with _ended_with_the_parent(questions):
+        with _end_with_the_parent(questions):
             for answer in answers_to(question):
                 if last is not None:
                     _write(answers, last)
@@ -74,7 +74,7 @@ def _set_limit(name: str, most: int, *, for_good: bool = True) -> None:
 
 
 @contextmanager
-def _ended_with_the_parent(questions: BinaryIO) -> Iterator[None]:
+def _end_with_the_parent(questions: BinaryIO) -> Iterator[None]:
     """Have the kernel end this process with its parent: a parser deep in C notices it in no other way.
 
     Not by `PR_SET_PDEATHSIG`, which means the *thread* that started us. On macOS the signal does nothing, and the limit

@@ -119,7 +119,9 @@ def parse_answer(fields: Sequence[bytes]) -> "ParsedPage | Obstacle":
         raise ValueError("more links than a page has")
     if any(map(INVISIBLE.search, (text, title, links))) or "\n" in title:
         raise ValueError("characters that a page does not have")
-    return ParsedPage(title, text, PageDate(_dated(*dates[:2]), _dated(*dates[2:]), _confidence(confidence)), links)
+    return ParsedPage(
+        title, text, PageDate(_parse_instant(*dates[:2]), _parse_instant(*dates[2:]), _confidence(confidence)), links
+    )
 
 
 def refusal_fields(reason: Obstacle) -> tuple[bytes, ...]:
@@ -148,7 +150,7 @@ def _date_fields(date: StatedInstant | None) -> tuple[str, str]:
     return ("", "") if date is None else (date.text, date.latest_at.isoformat())
 
 
-def _dated(text: str, latest_at: str) -> StatedInstant | None:
+def _parse_instant(text: str, latest_at: str) -> StatedInstant | None:
     if not text and not latest_at:
         return None
     at = datetime.fromisoformat(latest_at)

@@ -212,7 +212,7 @@ def _sharp(conversation: ForecasterView, market: PromptMarket) -> float:
     return _chance(read if market.price_yes is None else 0.85 * read + 0.15 * _log_odds(market.price_yes))
 
 
-def _mixed(
+def _mix(
     conversation: ForecasterView,
     market: PromptMarket,
     *,
@@ -255,9 +255,9 @@ def _loudest_first(found: ResultLink) -> int:
     return 0 if found.title.startswith("Important") else 1
 
 
-_noisy = partial(_mixed, mood="noisy", read=0.4, price=0.6, noise=0.9)
-_overconfident = partial(_mixed, mood="overconfident", read=0.2, price=0.8, noise=0.7, stretch=4.0)
-_restless = partial(_mixed, mood="mood", read=0.0, price=1.0, noise=1.0)
+_noisy = partial(_mix, mood="noisy", read=0.4, price=0.6, noise=0.9)
+_overconfident = partial(_mix, mood="overconfident", read=0.2, price=0.8, noise=0.7, stretch=4.0)
+_restless = partial(_mix, mood="mood", read=0.0, price=1.0, noise=1.0)
 _CHARACTERS = {
     "sharp": _Character(searches=2, pages=5, order=_analyses_first, chance=_sharp, boldness=1.0),
     "noisy": _Character(searches=2, pages=2, order=lambda _: 0, chance=_noisy, boldness=1.0),

@@ -276,7 +276,7 @@ class AverageComparison:
         order = np.argsort(rank, kind="stable")
         if not order.size:
             return Spread(0.0, 0.0, 0.0)
-        ours, theirs = (self._gained(rows, kept) for rows, kept in sides)
+        ours, theirs = (self._gains(rows, kept) for rows, kept in sides)
         row = np.concatenate([rows.row[kept] for rows, kept in sides])[order]
         shares, if_no, if_yes = (
             np.concatenate(
@@ -304,7 +304,7 @@ class AverageComparison:
         variance = variances(held, int(cell.max()) + 1, ends=ends, exclusion=exclusion)
         return Spread(float(variance.sum()), lowest, highest, book.daily.dependence(ours - theirs))
 
-    def _gained(self, rows: _Rows, kept: Ints) -> Floats:
+    def _gains(self, rows: _Rows, kept: Ints) -> Floats:
         if kept.size == rows.row.size:
             return rows.gained
         return self.average.later.daily_gains(rows.row[kept], rows.shares[kept])

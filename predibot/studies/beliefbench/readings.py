@@ -129,7 +129,7 @@ def beliefbench_pictures(tables: Sequence[StudyTable]) -> tuple[CellPicture, ...
         CellPicture(
             "domains",
             "How well each bot relates questions, by domain (Figure 3)",
-            tuple(_normalised(records.get("domains", []))),
+            tuple(_normalise(records.get("domains", []))),
             "shade",
             "Each score from 0 for the worst to 1 for the best bot of the domain, errors turned round; best mean "
             "first.",
@@ -198,11 +198,11 @@ def _panel(name: str, records: Sequence[_Record], row: str, columns: Sequence[st
     return Panel(name, tuple(str(each[row]) for each in records), tuple(columns), values)
 
 
-def _normalised(records: Sequence[_Record]) -> Iterable[Panel]:
+def _normalise(records: Sequence[_Record]) -> Iterable[Panel]:
     """Yield a panel for each domain with scores between those of the worst and the best bot."""
     panels = [_panel(name, rows, "bot", _METRICS) for name, rows in _by(records, "domain")]
     scaled = [
-        Panel(p.name, p.rows, p.columns, tuple(zip(*map(_scaled, _METRICS, zip(*p.values, strict=True)), strict=True)))
+        Panel(p.name, p.rows, p.columns, tuple(zip(*map(_scale, _METRICS, zip(*p.values, strict=True)), strict=True)))
         for p in panels
     ]
     sums: dict[str, list[float]] = {}
@@ -214,7 +214,7 @@ def _normalised(records: Sequence[_Record]) -> Iterable[Panel]:
         yield Panel(panel.name, tuple(bot for bot, _ in order), panel.columns, tuple(values for _, values in order))
 
 
-def _scaled(metric: str, values: Sequence[float | None]) -> tuple[float | None, ...]:
+def _scale(metric: str, values: Sequence[float | None]) -> tuple[float | None, ...]:
     known = [value for value in values if value is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     if low == high:

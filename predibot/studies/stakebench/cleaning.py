@@ -89,7 +89,7 @@ def rejection_reason(text: str, words: WordLists) -> Rejected | None:
 
 def is_puzzle(question: str, words: WordLists) -> bool:
     """Return whether a market is about a puzzle or a game of words; such markets are left out."""
-    return _contains(_padded(question), words.puzzles)
+    return _contains(_pad(question), words.puzzles)
 
 
 def split_of(platform: Platform, question: str, labels: Iterable[str], words: WordLists) -> str:
@@ -97,7 +97,7 @@ def split_of(platform: Platform, question: str, labels: Iterable[str], words: Wo
 
     Only whole words count. The question comes first, as labels are broader.
     """
-    for text in (_padded(question), _padded(" ".join(labels))):
+    for text in (_pad(question), _pad(" ".join(labels))):
         for split in words.splits[platform]:
             if split != OTHER and _contains(text, words.topics[split]):
                 return split
@@ -108,7 +108,7 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-def _padded(text: str) -> str:
+def _pad(text: str) -> str:
     # Labels join words with hyphens and underscores.
     return f" {' '.join(_words(text.replace('-', ' ').replace('_', ' ')))} "
 

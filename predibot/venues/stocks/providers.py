@@ -190,7 +190,7 @@ class Yahoo(AbstractContextManager["Yahoo"]):
 
     def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         """Return a stock's prices between two dates; errors as in `PriceProvider`."""
-        with self._translated(ticker):
+        with self._translate_errors(ticker):
             frame = self._library.Ticker(ticker).history(
                 start=str(first), interval="1d", auto_adjust=False, actions=True, timeout=_YAHOO_SECONDS
             )
@@ -200,12 +200,12 @@ class Yahoo(AbstractContextManager["Yahoo"]):
 
     def company(self, ticker: str) -> Company:
         """Return a stock's company; errors as in `PriceProvider`."""
-        with self._translated(ticker):
+        with self._translate_errors(ticker):
             said = self._library.Ticker(ticker).info
             return Company(fields.name_of(said, "longName"), fields.name_of(said, "sector"))
 
     @contextmanager
-    def _translated(self, ticker: str) -> Iterator[None]:
+    def _translate_errors(self, ticker: str) -> Iterator[None]:
         own = self._library.exceptions
         try:
             yield
@@ -229,16 +229,16 @@ def _raw_rows(days: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         split = float(row["Stock Splits"]) or 1.0
         yield {
             "on": row["on"],
-            **{name: _rounded(row[column] * later_splits) for column, name in _YAHOO_PRICES.items()},
-            "adjusted_close": _rounded(row["Adj Close"]),
+            **{name: _round_price(row[column] * later_splits) for column, name in _YAHOO_PRICES.items()},
+            "adjusted_close": _round_price(row["Adj Close"]),
             "volume": float(row["Volume"]) / later_splits,
-            "dividend_usd": _rounded(row["Dividends"] * later_splits),
+            "dividend_usd": _round_price(row["Dividends"] * later_splits),
             "split": split,
         }
         later_splits *= split
 
 
-def _rounded(number: float) -> float:
+def _round_price(number: float) -> float:
     return float(f"{number:.{_YAHOO_DIGITS}g}")
 
 

@@ -107,7 +107,7 @@ def record_stocks(
     or the key is refused.
     """
     rows, actions, notes, failures = 0, 0, list[str](), list[str]()
-    with _locked(folder):
+    with _lock(folder):
         for done, ticker in enumerate(tickers):
             listener(Progress("record", done, len(tickers), f"prices of {ticker}"))
             try:
@@ -153,7 +153,7 @@ def _record_companies(folder: Path, provider: PriceProvider, tickers: Sequence[s
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Make a folder where there is none, and wait until nobody else records into it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

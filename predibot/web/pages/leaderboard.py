@@ -157,7 +157,7 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
             "has_costs": any(row.cost_usd != 0.0 for row in rows),
             "chart": _edge_chart(cache, found, history),
             "rankings": [
-                (name, _grouped(lines_of(ranking)), conclusions(leaderboard(ranking), "Compare"))
+                (name, _group(lines_of(ranking)), conclusions(leaderboard(ranking), "Compare"))
                 for name, ranking in found.rankings.items()
                 if leaderboard(ranking)
             ],
@@ -202,7 +202,7 @@ def _chip(row: LeaderboardRow) -> tuple[str, str]:
     return _CHIPS[Finding.NEVER_DIFFERED if is_price else row.verdict.finding]
 
 
-def _grouped(lines: Sequence[BoardLine]) -> list[tuple[str, list[BoardLine]]]:
+def _group(lines: Sequence[BoardLine]) -> list[tuple[str, list[BoardLine]]]:
     return [(_GROUPS[standing], list(own)) for standing, own in groupby(lines, key=lambda each: each.row.standing)]
 
 

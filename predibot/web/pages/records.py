@@ -224,11 +224,11 @@ def _run_of_study(cache: LedgerCache, run: str) -> tuple[Study, Callable[[str], 
         if study.item is not None:
             found = next((each for each in cache.read(runs_of_game, study.name) if each.key == run), None)
             if found is not None:
-                return study, partial(_shown, study.item), found
+                return study, partial(_show, study.item), found
     raise UsageError(f"no run {run[:80]!r} of a study that shows its texts")
 
 
-def _shown(show: Callable[[str], StudyItem], payload: str) -> StudyItem:
+def _show(show: Callable[[str], StudyItem], payload: str) -> StudyItem:
     try:
         return show(payload)
     except ValueError as error:

@@ -160,19 +160,19 @@ def _read_accounts(connection: Connection, venue: str, part: Part) -> Sequence[R
 
 
 def _read_ledger(connection: Connection, venue: str, own: list[int], as_of: datetime) -> _Ledger:
-    def known(table: Table, *columns: Any) -> Select[Any]:
+    def select_known(table: Table, *columns: Any) -> Select[Any]:
         of_accounts = select(table.c.account_id, *columns).order_by(table.c.account_id)
         return of_accounts.where(table.c.account_id.in_(own), table.c.at <= as_of)
 
-    turned = known(turns, *turns.c["slot_at", "at"]).order_by(turns.c.slot_at)
+    turned = select_known(turns, *turns.c["slot_at", "at"]).order_by(turns.c.slot_at)
     is_fill = case((journal.c.kind.in_(("fill", "fee")), 1), else_=0).label("is_fill")
     of_booking = journal.c["number", "instrument_row", "decision_id", "shares", "cash_usd"]
-    booked = known(journal, is_fill, *of_booking).order_by(journal.c.number)
-    revised = known(valuations, valuations.c.at, func.max(valuations.c.revision).label("revision"))
+    booked = select_known(journal, is_fill, *of_booking).order_by(journal.c.number)
+    revised = select_known(valuations, valuations.c.at, func.max(valuations.c.revision).label("revision"))
     last = revised.group_by(*valuations.c["account_id", "at"]).subquery()
     is_last = and_(*(marks.c[name] == last.c[name] for name in ("account_id", "at", "revision")))
     is_quoted = case((marks.c.state == "quoted", 1), else_=0).label("is_quoted")
-    marked = known(marks, *marks.c["at", "instrument_row", "price"], is_quoted).order_by(marks.c.at)
+    marked = select_known(marks, *marks.c["at", "instrument_row", "price"], is_quoted).order_by(marks.c.at)
     made = account_decisions(decisions.c.id).where(accounts.c.id.in_(own))
     weights = select(*orders.c["decision_id", "instrument_row", "amount"]).order_by(orders.c.decision_id)
     # Decisions of the system are no answers.

@@ -63,7 +63,7 @@ class PinnedStream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Return the next bytes, empty at the end."""
-        with self._translated(httpcore.ReadError):
+        with self._translate_errors(httpcore.ReadError):
             read = self.sock.recv(max_bytes)
         self.received += len(read)
         if self.received > self.max_bytes:
@@ -72,11 +72,11 @@ class PinnedStream(httpcore.NetworkStream):
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send everything."""
-        with self._translated(httpcore.WriteError):
+        with self._translate_errors(httpcore.WriteError):
             self.sock.sendall(buffer)
 
     @contextmanager
-    def _translated(self, failure: type[httpcore.NetworkError]) -> Iterator[None]:
+    def _translate_errors(self, failure: type[httpcore.NetworkError]) -> Iterator[None]:
         """Let what waits in this block end with the deadline, also at a server that drips a byte a second."""
         self.sock.settimeout(self.deadline.left_seconds())
         try:
@@ -95,7 +95,7 @@ class PinnedStream(httpcore.NetworkStream):
     ) -> httpcore.NetworkStream:
         """Return the stream through TLS; the certificate must match the name, not the address."""
         try:
-            with self._translated(httpcore.ConnectError):
+            with self._translate_errors(httpcore.ConnectError):
                 wrapped = ssl_context.wrap_socket(self.sock, server_hostname=server_hostname)
         except BaseException:
             self.close()

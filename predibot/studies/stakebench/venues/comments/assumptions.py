@@ -32,7 +32,7 @@ def assumptions(*, gamma_url: str, data_url: str, manifold_url: str) -> Iterator
         yield from try_assumptions(hosts, _CHECKS)
 
 
-def _closed(hosts: _CommentHosts) -> str:
+def _check_closed(hosts: _CommentHosts) -> str:
     params = [("closed", "true"), ("order", "volumeNum"), ("ascending", "false"), _PAGE]
     hosts.markets = require_objects(
         hosts.answer("GET", f"{hosts.gamma_url}/markets/keyset", params)["markets"], "markets"
@@ -94,7 +94,7 @@ def _manifold(hosts: _CommentHosts) -> str:
 
 
 _CHECKS: Mapping[str, Callable[[_CommentHosts], str]] = {
-    "closed markets by volume": _closed,
+    "closed markets by volume": _check_closed,
     "comments of an event": _comments,
     "activity of a user in a market": _activity,
     "comments of Manifold's markets": _manifold,
