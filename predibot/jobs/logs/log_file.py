@@ -104,13 +104,8 @@ class LogFile(logging.Handler):
         """Write one record."""
         try:
             line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
-            descriptor = self._open_locked()
+            descriptor = self._open_locked(len(line))
             try:
-                if (size := os.fstat(descriptor).st_size) and size + len(line) > self._most_bytes:
-                    self._rotate()
-                    # Programs that wait for the full file will find that it was moved.
-                    os.close(descriptor)
-                    descriptor = self._open_locked()
                 os.write(descriptor, line)
             finally:
                 os.close(descriptor)
@@ -120,22 +115,26 @@ class LogFile(logging.Handler):
                 self._is_broken = True
                 self._told(f"the log {self._file} cannot be written ({error}); what is done goes on without it")
 
-    def _open_locked(self) -> int:
+    def _open_locked(self, room: int = 0) -> int:
+        """Open and lock the file; with `room` for so many bytes, whoever else fills it meanwhile."""
         while True:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
             descriptor = os.open(self._file, flags, 0o666)
             try:
-                found = os.fstat(descriptor)
-                if not stat.S_ISREG(found.st_mode):
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                     raise OSError(f"{self._file.name} is no regular file")
                 _lock(descriptor)
+                found = os.fstat(descriptor)
                 # Another program may have rotated it away at any moment.
                 with suppress(FileNotFoundError):
                     if os.path.samestat(found, self._file.stat()):
-                        return descriptor
+                        if not room or not found.st_size or found.st_size + room <= self._most_bytes:
+                            return descriptor
+                        self._rotate()
             except BaseException:
                 os.close(descriptor)
                 raise
+            # Programs that wait for the full file will find that it was moved.
             os.close(descriptor)
 
     def _rotate(self) -> None:

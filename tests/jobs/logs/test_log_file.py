@@ -18,9 +18,9 @@ import logging, sys
 from pathlib import Path
 from predibot.jobs.logs.log_file import LineFormatter, LogFile
 file = Path(sys.argv[1])
-handler = LogFile(file, print, most_bytes=2_000, backups=500)
+handler = LogFile(file, print, most_bytes=200, backups=500)
 handler.setFormatter(LineFormatter(str, as_json=False))
-for number in range(200):
+for number in range(80):
     handler.handle(logging.LogRecord("predibot", logging.INFO, "", 0, f"<{sys.argv[2]} {number}>", None, None))
 """
 HOSTILE = "a title\nINFO forged \x1b[2J\x00 \u202egnp.exe \u2028 end"
@@ -89,8 +89,8 @@ def test_processes_that_share_a_file_lose_no_line_of_it(tmp_path: Path) -> None:
     started = [subprocess.Popen([*command, name], cwd=root) for name in "abc"]
     assert [each.wait() for each in started] == [0, 0, 0]
     lines = [line.partition("<")[2] for file in tmp_path.iterdir() for line in file.read_text().splitlines()]
-    assert sorted(lines) == sorted(f"{name} {number}>" for name in "abc" for number in range(200))
-    assert all(file.stat().st_size <= 2_000 for file in tmp_path.iterdir())
+    assert sorted(lines) == sorted(f"{name} {number}>" for name in "abc" for number in range(80))
+    assert all(file.stat().st_size <= 200 for file in tmp_path.iterdir())
 
 
 def test_a_log_that_cannot_be_written_any_more_is_told_of_once(tmp_path: Path) -> None:
