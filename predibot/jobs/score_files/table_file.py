@@ -1,9 +1,11 @@
 """Table files: a user's file, read by a child process with limits."""
 
+import codecs
 import json
 import time
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -13,7 +15,7 @@ from typing import Any, BinaryIO, TextIO, cast, get_args
 
 from predibot.errors import UsageError
 from predibot.jobs.score_files.table import MAX_ROWS, BadRow, Columns, FileRow, InputTable
-from predibot.jobs.score_files.table_reader import MESSAGE_BYTES, TableFormat, open_table
+from predibot.jobs.score_files.table_reader import GZIP_MARK, MESSAGE_BYTES, TableFormat, open_table
 from predibot.plain_file import open_plain, pipe_pieces
 from predibot.research.pages.errors import Deadline, PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import PageSource
@@ -116,10 +118,19 @@ def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most:
 
 def _guess_format(argument: str, path: Path) -> TableFormat:
     with open_plain(path) as file:
-        beginning = file.read(_MIB).removeprefix(b"\xef\xbb\xbf").lstrip()
+        beginning = file.read(_MIB)
+    if beginning.startswith(GZIP_MARK):
+        with suppress(zlib.error):
+            beginning = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(beginning, _MIB)
+    for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        beginning = beginning.removeprefix(mark)
+    # Every other byte of UTF-16 is zero.
+    beginning = beginning.lstrip(b" \t\r\n\v\f\0")
     if beginning.startswith(b"PAR1"):
         return "parquet"
-    return _ENDINGS.get(Path(argument.lower()).suffix) or ("json" if beginning[:1] in (b"{", b"[") else "csv")
+    return _ENDINGS.get(Path(argument.lower().removesuffix(".gz")).suffix) or (
+        "json" if beginning[:1] in (b"{", b"[") else "csv"
+    )
 
 
 def _answers(

@@ -1,5 +1,7 @@
 """Table files: rows that know where in the file they are."""
 
+import codecs
+import gzip
 import io
 import json
 import sys
@@ -48,6 +50,21 @@ FOUND: dict[str, tuple[InputTable, list[FileRow | BadRow]]] = {
     "semicolons": (csv_of(SEPARATED.format(";")), [FileRow(2, ("00123", "0,5"))]),
     "tabs": (csv_of(SEPARATED.format("\t")), [FileRow(2, ("00123", "0,5"))]),
     "bars": (csv_of(SEPARATED.format("|")), [FileRow(2, ("00123", "0,5"))]),
+    # As Windows PowerShell writes what is sent to a file, and Excel its "Unicode text".
+    "UTF-16 in CSV": (table_of("a\tb\nx\u2028y\t2\n".encode("utf-16"), "csv"), [FileRow(2, ("x\u2028y", "2"))]),
+    "UTF-16 in JSON": (
+        table_of(codecs.BOM_UTF16_BE + '[{"a": "\xe9"}]'.encode("utf-16-be"), "json"),
+        [FileRow(1, ("\xe9", None))],
+    ),
+    "gzip around CSV": (table_of(gzip.compress(b"a,b\n1,2\n"), "csv"), [FileRow(2, ("1", "2"))]),
+    "gzip around JSONL": (
+        table_of(gzip.compress(b'{"a": 1}\n{"a": 2}'), "jsonl"),
+        [FileRow(1, (1, None)), FileRow(2, (2, None))],
+    ),
+    "a comma behind each line of JSON": (
+        table_of(b'{"a": 1},\n{"a": 2},\n', "jsonl"),
+        [FileRow(1, (1, None)), FileRow(2, (2, None))],
+    ),
     "a byte order mark in CSV": (csv_of("\ufeffa\n1\n"), [FileRow(2, ("1", None))]),
     "a byte order mark in JSONL": (jsonl_of('\ufeff{"a": 1}'), [FileRow(1, (1, None))]),
 }
@@ -123,7 +140,9 @@ def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: Inpu
         (b'[["gpt", 0.7], ["q", 1]]', "json", " holds lists that do not say what their cells are"),
         (b'["gpt", 0.7]\n["q", 1]', "json", " holds lists that do not say what their cells are"),
         (b"17", "json", " is '17', no table. Give an array of JSON objects"),
-        ("a,b\n1,2".encode("utf-16"), "csv", ", line 1: this is not UTF-8"),
+        ("a,b\n1,2".encode("utf-16") + b"x", "csv", " is no UTF-16, as its first bytes say. Save the file as UTF-8"),
+        (gzip.compress(b"a,b\n1,2")[:-9], "csv", " is no gzip file that can be unpacked. Pack it again"),
+        (b"\x1f\x8b and no more", "json", " is no gzip file that can be unpacked"),
         ("a\nb\né".encode("latin-1"), "csv", ", line 3: this is not UTF-8. Save the file as UTF-8"),
         (b"a,b\n1,\0\n", "csv", " is no text"),
     ],
