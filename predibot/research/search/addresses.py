@@ -3,7 +3,6 @@
 import base64
 import re
 from collections.abc import Callable, Iterator
-from html import unescape
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 _MAX_WRAPPINGS = 4
@@ -18,7 +17,8 @@ _DECODED = re.compile(r"(?:^|&)uddg=(https?://.*?)(?:&rut=[0-9a-f]*)?$")
 def _read_parameters(*names: str) -> _Reader:
 
     def read(parts: SplitResult, _path: "re.Match[str]") -> Iterator[str]:
-        stated = parse_qs(unescape(parts.query))
+        # No other entity: HTML reads `&notrut=` and `&copy=` as signs too, without a semicolon.
+        stated = parse_qs(parts.query.replace("&amp;", "&"))
         return (value for name in names for value in stated.get(name, ()))
 
     return read

@@ -64,6 +64,9 @@ REDIRECTS = [
     "https://www.google.com/url?q=https%3A%2F%2Fa-example.translate.goog%2Fx%3Fy%3D1%26z%3D2%26_x_tr_sl%3Dde",
     # One engine's redirect within another's.
     "//duckduckgo.com/l/?uddg=https%3A%2F%2Fwww.bing.com%2Fck%2Fa%3Fu%3Da1aHR0cHM6Ly9hLmV4YW1wbGUveD95PTEmej0y",
+    # Parameters whose names begin as an entity of HTML does.
+    "//duckduckgo.com/l/?kh=-1&uddg=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2&notrut=duckduckgo",
+    "/url?q=https%3A%2F%2Fa.example%2Fx%3Fy%3D1%26z%3D2&copy=1&sect=2",
     PLAIN,
 ]
 ADS = [
