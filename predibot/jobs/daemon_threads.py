@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, ParamSpec, TypeVar
 
@@ -57,12 +58,17 @@ class DaemonThreadExecutor(Executor):
         with self._lock:
             self._closed = True
             if cancel_futures:
-                while not self._calls.empty():
-                    call = self._calls.get()
-                    if call is not None:
-                        call[0].cancel()
+                self._cancel_waiting()
             for _ in range(self._threads):
                 self._calls.put(None)
+
+    def _cancel_waiting(self) -> None:
+        # A thread may take the last call at any moment, so that nothing may be waited for here.
+        with suppress(queue.Empty):
+            while True:
+                call = self._calls.get_nowait()
+                if call is not None:
+                    call[0].cancel()
 
     def _grow(self) -> None:
         if self._threads < self._max_workers:
