@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from predibot.domain.clock import format_length
-from predibot.domain.schedule import due_slots
+from predibot.domain.schedule import SlotStatus, due_slots
 from predibot.errors import NotTrusted, PredibotError, UsageError
 from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe, close_slot
 from predibot.ledger.schema.tables import SlotRow
@@ -263,14 +263,16 @@ class ScheduleService:
         def store(connection: Connection) -> list[SlotRow | None]:
             name = recipe.name
             reason = f"nothing ran it for {window} after it"
-            miss_slots(connection, name, [slot for slot in slots if slot not in by_slot], reason, now=now)
-            for row in (by_slot[slot] for slot in slots if slot in by_slot):
+            # Another process may have begun or ended one since its row was read.
+            left = [slot for slot in slots if _state(read_slot(connection, name, slot)) == _state(by_slot.get(slot))]
+            miss_slots(connection, name, [slot for slot in left if slot not in by_slot], reason, now=now)
+            for row in (by_slot[slot] for slot in left if slot in by_slot):
                 status = "failed" if row.status == "running" else row.status
                 reason = row.reason or "the service ended while it was played, and nothing went on with it"
                 end_slot(
                     connection, name, row.slot_at, SlotResult(status, reason, row.run_key), next_try_at=None, now=now
                 )
-            return [read_slot(connection, name, slot) for slot in slots]
+            return [read_slot(connection, name, slot) for slot in left]
 
         for row in self.store.run_write(store):
             if row is not None:
@@ -306,6 +308,10 @@ class ScheduleService:
         self.store.run_write(partial(change_schedule, recipe=recipe.name, tracked_at=now))
         self._running[recipe.name] = _RecipeProcess(recipe, None, self.start(recipe, None))
         return now + every
+
+
+def _state(row: SlotRow | None) -> tuple[SlotStatus, int] | None:
+    return None if row is None else (row.status, row.tries)
 
 
 def _is_settled(row: SlotRow, now: datetime) -> bool:

@@ -34,6 +34,7 @@ from predibot.ledger.write.slots import (
     SlotResult,
     begin_slot,
     change_schedule,
+    end_slot,
     lock_of_slot,
     read_schedules,
     read_slots,
@@ -285,6 +286,28 @@ def test_a_slot_that_somebody_else_plays_is_left_to_it(world: World) -> None:
     # It ended without a word, and left nothing behind.
     service.look()
     assert (world.rows()[0].tries, world.rows()[0].status) == (2, "done")
+
+
+def test_a_slot_that_somebody_else_ends_at_that_moment_is_not_missed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = world.service()
+    service.look()
+    slot = NOON + 5 * MINUTE
+    world.store.run_write(partial(begin_slot, recipe="daily", slot_at=slot, now=slot))
+    world.now = NOON + 8 * HOUR
+
+    def end_it(*_: object) -> bool:
+        played = SlotResult("done", run_key="it")
+        world.store.run_write(
+            partial(end_slot, recipe="daily", slot_at=slot, played=played, next_try_at=None, now=world.now)
+        )
+        return False
+
+    monkeypatch.setattr(service, "_is_under_way", end_it)
+    service.look()
+    assert [(row.status, row.reason) for row in world.rows()] == [("done", "")]
+    assert world.told == []
 
 
 def test_what_was_missed_is_told_of(world: World) -> None:
