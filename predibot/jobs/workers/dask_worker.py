@@ -13,7 +13,7 @@ from typing import Any
 from distributed import Worker as DaskWorker
 from distributed import WorkerPlugin, get_worker
 
-from predibot.errors import LedgerError, PluginError, PredibotError, UsageError
+from predibot.errors import LedgerError, LedgerUnusable, PluginError, PredibotError, UsageError
 from predibot.jobs.deciding.worker import Worker
 from predibot.jobs.workers.process_pool import WorkerSpec
 from predibot.ledger.write.claims import release_claims
@@ -64,6 +64,9 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
         """Return the result of a call, or the error for which it cannot begin."""
         try:
             with self._lock:
+                # It may have ended while another call opened everything; nobody would give back what begins now.
+                if self._has_ended:
+                    return LedgerUnusable(f"worker {self._dask.address} is ending")
                 if self._worker is None:
                     self._worker = self._open()
                 worker = self._worker

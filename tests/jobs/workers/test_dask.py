@@ -1,13 +1,16 @@
 """Clusters that decide: whatever becomes of a worker, each decision is made once, and nothing secret is on the wire."""
 
+import asyncio
 import signal
 import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -325,3 +328,19 @@ def test_without_the_extra_the_message_names_it(program: Program) -> None:
     command = ("decide", "--venue", "sandbox:events=20", "--events", "1", *LOCAL, "--json")
     document = document_of(program.start(*command, first=partial(exec, without)), code=1)
     assert "[distributed]'" in document["error"]["message"]
+
+
+def test_a_worker_that_has_ended_opens_nothing_for_a_call_that_waited() -> None:
+    from predibot.jobs.workers.dask_worker import DecidingPlugin
+
+    spec = SimpleNamespace(asked_by=SimpleNamespace(owner="somebody"))
+    plugin = DecidingPlugin(spec, is_local=False)  # type: ignore[arg-type]
+    plugin.setup(SimpleNamespace(periodic_callbacks={}, address="tcp://127.0.0.1:1"))
+    with ThreadPoolExecutor() as pool:
+        with plugin._lock:
+            # As while another call opens everything.
+            waiting = pool.submit(plugin.call, 1, len, ())
+            ending = pool.submit(asyncio.run, plugin.teardown(plugin._dask))
+            wait_until(lambda: plugin._has_ended)
+        ending.result()
+        assert str(waiting.result()) == "worker tcp://127.0.0.1:1 is ending"
