@@ -103,18 +103,21 @@ class Permits(Protocol):
 
 @dataclass(slots=True)
 class OwnPermits:
-    """Limits of this process alone."""
+    """Limits of this process alone; thread-safe."""
 
     limits: dict[str, Limit] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def share(
         self, provider: str, *, under_way: int, wanted: int, ceiling: int, signal: Signal | None, began_at: datetime
     ) -> Share:
         """Return this process's share."""
-        limit = self.limits.get(provider, Limit())
-        if signal is not None:
-            limit = limit.after(signal, began_at=began_at, now=datetime.now(UTC), under_way=under_way)
-        limit = self.limits[provider] = replace(limit, calls=min(limit.calls, float(ceiling)))
+        # Else a thread that only looks could put back what another one lowers at that moment.
+        with self._lock:
+            limit = self.limits.get(provider, Limit())
+            if signal is not None:
+                limit = limit.after(signal, began_at=began_at, now=datetime.now(UTC), under_way=under_way)
+            limit = self.limits[provider] = replace(limit, calls=min(limit.calls, float(ceiling)))
         return Share(limit.calls, min(wanted, math.floor(limit.calls)))
 
 

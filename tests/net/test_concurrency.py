@@ -2,8 +2,10 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -139,6 +141,38 @@ def test_a_limit_that_was_lowered_is_obeyed_as_calls_end() -> None:
         second.close()
         with pytest.raises(TryAgain, match="asked by 4 at once, and no turn"), gate.turn(time.monotonic()):
             pytest.fail("it was let through")
+
+
+def test_what_one_thread_lowers_no_other_one_that_looks_puts_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    permits, looks = OwnPermits(), threading.Event()
+    report = partial(permits.share, "acme", under_way=8, wanted=8, ceiling=8, began_at=datetime.now(UTC))
+    slowly = Slowly(permits.limits, looks)
+    monkeypatch.setattr(permits, "limits", slowly)
+    with ThreadPoolExecutor() as pool:
+        look = pool.submit(report, signal=None)
+        looks.wait()
+        lowered = pool.submit(report, signal="refused")
+        # Unless it waits for the other one, it has done before that goes on.
+        wait([lowered], timeout=0.5)
+        slowly.go_on.set()
+        look.result()
+        assert permits.limits["acme"].calls == lowered.result().limit == 5.6
+
+
+class Slowly(dict[str, Limit]):
+    """Limits of which the first one who looks takes long."""
+
+    def __init__(self, limits: dict[str, Limit], looks: threading.Event) -> None:
+        super().__init__(limits)
+        self.looks, self.go_on = looks, threading.Event()
+
+    def get(self, provider: str, default: Limit) -> Limit:  # type: ignore[override]
+        """Look, and have the first one wait before it goes on."""
+        found = super().get(provider, default)
+        if not self.looks.is_set():
+            self.looks.set()
+            self.go_on.wait()
+        return found
 
 
 class Away(OwnPermits):
