@@ -26,7 +26,9 @@ def heartbeat(lease: timedelta, beat: Callable[[], None], failure: str = "could 
             try:
                 beat()
             except LedgerError as error:
-                _log.warning("%s: %s", failure, error)
+                # The block may have ended meanwhile, and closed the ledger.
+                if not stopped.is_set():
+                    _log.warning("%s: %s", failure, error)
 
     threading.Thread(target=keep_beating, name="predibot-heartbeat", daemon=True).start()
     try:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -69,7 +70,9 @@ def find_artefacts(connection: Connection, store: Store) -> Mapping[str, StoredA
     }
     for path in _files(store, "*"):
         if (named := _FILE.fullmatch(path.name)) and not path.is_symlink():
-            found[named[1]] = StoredArtefact(named[1], path.stat().st_size, path)
+            # Another program may prune it at any moment.
+            with suppress(FileNotFoundError):
+                found[named[1]] = StoredArtefact(named[1], path.stat().st_size, path)
     return found
 
 
