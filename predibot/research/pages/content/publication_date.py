@@ -59,6 +59,8 @@ _SAME_HOSTS = re.compile(r"^(?:www\d?|m|mobile|amp|edition)\.")
 _SAME_PAGES = re.compile(r"(?:/amp|/index\.\w+|\.amp)?/?$|^/amp(?=/)")
 _MAX_DATE_CHARACTERS = 100
 _BYLINE_CHARACTERS, _MAX_HEADINGS = 80, 1_000
+_ENTRY_CHARACTERS, _MAX_TIMES, _MAX_PIECES = 18, 1_000, 100
+"""So many letters tell whether an entry is shown."""
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -85,7 +87,9 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
     tree = tree_of(html)
     if tree is None:
         return PageDate(None, None, "unknown")
+    text = main_text(html, url) if text is None else text
     statements = [*_meta_statements(tree), *_markup_statements(tree), *_json_ld_statements(tree, url)]
+    statements += _shown_statements(tree, text)
     own_day = max((_day(each.at) for each in statements if each.is_own and each.at), default=date.min)
     # Drop whole days that people read: the article's own instants on such a day say more.
     statements = [each for each in statements if each.is_own or each.at is None or not _is_within(each.at, own_day)]
@@ -102,7 +106,6 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
     if published is None and modified is None:
         guess = _guess_date(html, url)
         return PageDate(guess, None, "unknown" if guess is None else "guessed")
-    text = main_text(html, url) if text is None else text
     visible = _visible_text(tree)
     if len(visible) < len(text):
         # The text comes from the data of a script, and so do its dates.
@@ -238,6 +241,22 @@ def _markup_statements(tree: "HtmlElement") -> Iterator[_Statement]:
     for home, statement in found:
         if home in titled or not titled:
             yield replace(statement, is_own=statement.is_own and not is_list)
+
+
+def _shown_statements(tree: "HtmlElement", text: str) -> Iterator[_Statement]:
+    """Yield the times of entries that the text shows, wherever they stand: those of a live page have no article."""
+    shown = "".join(text.split())
+    for element in tree.xpath("//time | //abbr[@title] | //*[@datetime]")[:_MAX_TIMES]:
+        at = parse_date(element.get("datetime") or element.get("title") or element.text_content())
+        for outer in itertools.islice(element.iterancestors(), 2):
+            if at is None or outer.tag in _PAGE:
+                break
+            pieces = ("".join(piece.split()) for piece in itertools.islice(outer.itertext(), _MAX_PIECES))
+            words = max(pieces, key=len, default="")[:_ENTRY_CHARACTERS]
+            if len(words) == _ENTRY_CHARACTERS:
+                if words in shown:
+                    yield _Statement("modified", at, is_own=False)
+                break
 
 
 def _article_of(element: "HtmlElement") -> "HtmlElement | None":

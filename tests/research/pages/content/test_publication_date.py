@@ -211,6 +211,7 @@ def test_a_page_whose_text_is_younger_proves_nothing() -> None:
         page(f"<article><h1>B</h1><p class=byline>Updated 3 hours ago</p>{WORDS}</article>", OWN),
         page(f"<h1>B</h1><div>By A. B. | March 3, 2026</div><div>{WORDS}</div>", OWN),
         page(f"<h1>B</h1>{WORDS}<div itemtype=x/Answer itemscope><time datetime={LATER}>x</time>A.</div>", OWN),
+        page(f"<h1>B</h1>{WORDS}<div><b><time datetime={LATER}>9:00</time></b><p>Candidate A. has won.</div>", OWN),
         page(WORDS, OWN + f"<meta itemprop=uploadDate content={LATER}>"),
         page(WORDS, OWN + f"<meta property='bt:modDate' content='{LATER}'>"),
         page(WORDS, OWN + linked(f'{{"@type": "schema:NewsArticle", "schema:dateModified": "{LATER}"}}')),
