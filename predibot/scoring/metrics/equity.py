@@ -329,9 +329,11 @@ def owing_score(values: Floats, convention: Convention) -> EquityScore:
     These are its return on its first value and its deepest fall; figures of returns do not exist from zero and less.
 
     Args:
-        values: In the order of time, shape (n,), finite, the first above zero.
+        values: In the order of time, shape (n,), finite, the first above zero (otherwise `ValueError`): a ledger that
+            predibot did not write may have another.
         convention: How figures would be made.
     """
+    refuse("values", values[:1], values[:1] <= 0.0, "an account must start above zero")
     return EquityScore(
         n_values=values.size,
         n_returns=0,

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring.metrics.equity import EquityScore, equity_returns, equity_score, max_drawdown
+from predibot.scoring.metrics.conventions import CONVENTIONS
+from predibot.scoring.metrics.equity import EquityScore, equity_returns, equity_score, max_drawdown, owing_score
 from predibot.scoring.metrics.risk import sharpe_ratio, sortino_ratio, value_at_risk, volatility
 
 VALUES = st.lists(st.floats(1, 1e4), min_size=1, max_size=20)
@@ -105,3 +106,9 @@ def test_what_moves_by_more_than_its_last_digit_has_a_ratio(digits: int | None) 
     returns = np.diff(values) / values[:-1]
     found = equity_score(values, 365).sharpe
     assert found == pytest.approx(float(returns.mean() / returns.std(ddof=1)) * math.sqrt(365), rel=1e-9)
+
+
+@pytest.mark.parametrize("first", [0.0, -10.0])
+def test_an_account_that_began_with_nothing_or_debts_has_no_return(first: float) -> None:
+    with pytest.raises(ValueError, match="must start above zero"):
+        owing_score(np.array([first, 5.0]), CONVENTIONS["predibot"])
