@@ -5,6 +5,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -178,52 +179,99 @@ def pieces_of(root: "HtmlElement", is_left_out: Callable[["HtmlElement"], bool])
 _DATA = re.compile(
     r"<script\b[^>]*(?:application/json|__NEXT_DATA__)[^>]*>|"
     r"\b_{2,3}(?:next|nuxt|initial|preloaded|apollo|redux|data|state|app|server|page|react|remix)\w*|"
-    r"\bFusion\.globalContent\b|\bytInitial\w+",
+    r"\b_{2,3}\w{1,30}_(?:state|data|props|store)\w*|\bFusion\.globalContent\b|\bytInitial\w+",
     re.IGNORECASE,
 )
 _SCRIPT_ENDS = re.compile(r"</script", re.IGNORECASE)
-_STRING = re.compile(r'(?:\b(\w{1,40})"?\s*:\s*)?"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
+_STRING = re.compile(r'(?:"?\b(\w{1,40})"?\s*:\s*)?"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
 _CODE = re.compile(r"^\s*(?:https?:|[{\[]|\w+:[\[{\"]|function\b)|[{;]\s*\n|\bvar |=>|\}\s*$")
 _WORD = re.compile(r"(?<!\S)[^\w\s]?[^\W\d_A-Z][^\W\d_]*(?:[’'][^\W\d_]+)?[^\w\s]{0,3}(?!\S)")
 """A word of a sentence; lists of fonts, classes and addresses have few."""
 _MIN_CHARACTERS = 40
 _MIN_WORDS = 4
+_STREAMED = re.compile(r'\b__next_f\.push\(\[1,\s*"((?:[^"\\]|\\.)*+)"\]\)', re.DOTALL)
+_TEXT_ROW = re.compile(r"[0-9a-f]{1,8}:T([0-9a-f]{1,6}),")
+_NEAR = 200
+"""So many characters of data may stand between the pieces of a sentence."""
+_INLINE = frozenset(" ,.;:!?)’'")
 _MAX_DEPTH = 3
 
 
 def script_text(html: str) -> str:
     """Return the longest text in the data of a page's scripts, with its HTML; empty if there is none. That is all
-    strings with the name of the longest one, such as an article's paragraphs, one a line.
+    sentences with the same name, such as an article's paragraphs, one a line.
     """
-    found: dict[str, list[str]] = {}
-    longest = ("", "")
+    found: dict[str, dict[str, list[str]]] = {}
     for written in _data_scripts(html):
-        for name, text in _named_texts(written, _MAX_DEPTH):
-            found.setdefault(name, []).append(text)
-            longest = max(longest, (name, text), key=lambda each: len(each[1]))
-    return "\n".join(dict.fromkeys(found.get(longest[0], [])))
+        for name, before, text, after in _named_sentences(written, _MAX_DEPTH):
+            # Data often hold an article twice.
+            found.setdefault(name, {}).setdefault(text, [*before, text, *after])
+    longest = max(found.values(), key=lambda texts: sum(map(len, texts)), default={})
+    joined = ""
+    for piece in chain.from_iterable(longest.values()):
+        joined += piece if joined[-1:].isspace() or piece[0] in _INLINE else f"\n{piece}"
+    return joined.strip("\n")
 
 
 def _data_scripts(html: str) -> Iterator[str]:
+    yield (stream := _streamed_data(html))
     at = 0
     while (begins := _DATA.search(html, at)) is not None:
         ends = _SCRIPT_ENDS.search(html, begins.end())
         at = len(html) if ends is None else ends.end()
+        if stream and begins.group().lower() == "__next_f":
+            continue
         yield html[begins.start() if begins.group()[0] != "<" else begins.end() : at]
 
 
-def _named_texts(written: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of sentences in data; strings may contain data again."""
-    for name, quoted in _STRING.findall(written):
-        if len(quoted) < _MIN_CHARACTERS:
+def _streamed_data(html: str) -> str:
+    """Return the rows that a page of Next.js streams in pieces, which are cut anywhere; rows of text become strings."""
+    stream = "".join(_unescape(piece) or "" for piece in _STREAMED.findall(html))
+    rows, at = list[str](), 0
+    while (head := _TEXT_ROW.search(stream, at)) is not None:
+        n_bytes = int(head[1], 16)
+        text = stream[head.end() : head.end() + n_bytes].encode(errors="replace")[:n_bytes].decode(errors="ignore")
+        rows += stream[at : head.start()], json.dumps(text), "\n"
+        at = head.end() + len(text)
+    return "".join(rows) + stream[at:]
+
+
+def _named_sentences(written: str, depth: int) -> Iterator[tuple[str, list[str], str, list[str]]]:
+    """Yield the sentences in data with their names, each between the short texts of its name beside it: a sentence with
+    a link or a word in bold is written in pieces. Strings may contain data again.
+    """
+    latest: dict[str, tuple[int, list[str]]] = {}
+    recent: dict[str, list[tuple[int, str]]] = {}
+    found: list[tuple[str, list[str], str, list[str]]] = []
+    for match in _STRING.finditer(written):
+        name, quoted = match[1] or "", match[2]
+        if not (text := _unescape(quoted)):
             continue
-        try:
-            text = str(json.loads(f'"{quoted}"', strict=False))
-        except ValueError:
+        is_code = _CODE.search(text) is not None
+        end, after = latest.get(name, (-_NEAR - 1, []))
+        if depth and is_code and len(quoted) >= _MIN_CHARACTERS and '"' in text:
+            found += _named_sentences(text, depth - 1)
+        elif is_code:
             continue
-        if depth and '"' in text and _CODE.search(text):
-            yield from _named_texts(text, depth - 1)
-        elif not _CODE.search(text) and (
-            len(_WORD.findall(text)) >= _MIN_WORDS or not text[:_MIN_CHARACTERS].isascii()
-        ):
-            yield name, text
+        elif _is_sentence(text):
+            before = [short for start, short in recent.pop(name, ()) if match.start() - start <= _NEAR]
+            latest[name] = match.end(), []
+            found.append((name, before, text, latest[name][1]))
+        elif name and match.start() - end <= _NEAR:
+            after.append(text)
+        elif name:
+            recent[name] = [*recent.get(name, ())[-2:], (match.start(), text)]
+    yield from found
+
+
+def _unescape(quoted: str) -> str | None:
+    """Return the text of a string of JSON, given without its marks; None if it is none."""
+    try:
+        return str(json.loads(f'"{quoted}"', strict=False)) if "\\" in quoted else quoted
+    except ValueError:
+        return None
+
+
+def _is_sentence(text: str) -> bool:
+    is_long = len(text) >= _MIN_CHARACTERS
+    return is_long and (len(_WORD.findall(text)) >= _MIN_WORDS or not text[:_MIN_CHARACTERS].isascii())

@@ -204,6 +204,27 @@ def test_where_a_page_shows_nothing_the_longest_text_of_its_data_is_taken(script
     )
 
 
+def test_a_sentence_in_pieces_is_read_whole_and_without_other_texts_of_the_data() -> None:
+    pieces = ("The bank did ", "not", f" raise its rate. {SENTENCES[0]} ", "More: ", SENTENCES[1])
+    data = {
+        "article": [{"type": "span", "marks": ["em"], "text": each} for each in pieces],
+        "copy": [{"type": "span", "text": each} for each in pieces[2:3]],
+        "related": [{"summary": "A president of another country resigned, as officials said on Monday."}],
+    }
+    script = f'<script id="__NEXT_DATA__" type="application/json">{json.dumps(data)}</script>'
+    assert main_text(f"<html><body>{script}</body></html>", "http://a.example/") == " ".join("".join(pieces).split())
+
+
+def test_rows_of_a_stream_are_read_however_they_are_cut() -> None:
+    long = f"<p>{SENTENCES[0]}</p><p>{SENTENCES[1]}</p>"
+    stream = f'1a:T{len(long.encode()):x},{long}1b:T4,abcd5:["$","p",null,{{"id":"$1a"}}]\n'
+    for size in (30, 71, 2_000):
+        pushed = (stream[at : at + size] for at in range(0, len(stream), size))
+        scripts = "".join(f"<script>self.__next_f.push([1,{json.dumps(each)}])</script>" for each in pushed)
+        text = main_text(f"<html><body><script>self.__next_f=[]</script>{scripts}</body></html>", "http://a.example/")
+        assert text == "\n".join(SENTENCES)
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -217,7 +238,9 @@ def test_fonts_classes_and_addresses_in_a_pages_data_are_no_text(code: str) -> N
     assert main_text(f"<html><body><div id=app></div>{script}</body></html>", "http://a.example/") == ""
 
 
-@pytest.mark.parametrize("piece", ['"', '"\\', "__NEXT_DATA__", "<script type=application/json>", '{"a":"', "x: "])
+@pytest.mark.parametrize(
+    "piece", ['"', '"\\', "__NEXT_DATA__", "<script type=application/json>", '{"a":"', "x: ", '"a":"b",', "1:T9,"]
+)
 def test_hostile_data_are_read_in_seconds_of_work(piece: str) -> None:
     started = time.process_time()
     main_text("<script>__NEXT_DATA__" + piece * (1_000_000 // len(piece)), "http://a.example/")
