@@ -21,6 +21,7 @@ from predibot.domain.clock import format_length
 from predibot.domain.schedule import SlotStatus, due_slots
 from predibot.errors import NotTrusted, PredibotError, UsageError
 from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe, close_slot
+from predibot.jobs.workers.spawn import start_without_signals, take_signals
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
@@ -41,8 +42,11 @@ from predibot.ledger.write.slots import (
 
 _log = logging.getLogger(__name__)
 
-_EXPECTED_ERROR, _BUG = 1, 70
-"""The exit codes of errors that predibot explains, and of its own mistakes."""
+_EXPECTED_ERROR, _BUG, _STOPPED = 1, 70, 128 + signal.SIGTERM
+"""The exit codes of errors that predibot explains, of its own mistakes, and where it was asked to end."""
+STOPPED = "was stopped"
+"""How a process ended that was asked to."""
+_HELD = (signal.SIGINT, signal.SIGTERM)
 
 
 class Child:
@@ -51,7 +55,7 @@ class Child:
     def __init__(self, set_up: Callable[[], object], work: Callable[..., object], *arguments: Any) -> None:
         """Start a process that calls `set_up`, then `work`: functions of modules, and arguments of plain data."""
         self._process = get_context("spawn").Process(target=_run, args=(set_up, work, arguments))
-        self._process.start()
+        start_without_signals(self._process, _HELD)
 
     @property
     def sentinel(self) -> int:
@@ -63,6 +67,8 @@ class Child:
         code = self._process.exitcode
         if code is None:
             return None
+        if code == _STOPPED:
+            return STOPPED
         if code < 0:
             return f"was ended by {signal.Signals(-code).name}"
         return f"ended with exit code {code}" if code else ""
@@ -83,6 +89,7 @@ def _run(set_up: Callable[[], object], work: Callable[..., object], arguments: t
     threading.Thread(target=_end_with_parent, name="predibot-parent", daemon=True).start()
     code = _BUG
     try:
+        take_signals(_HELD)
         set_up()
         work(*arguments)
         code = 0
@@ -90,7 +97,7 @@ def _run(set_up: Callable[[], object], work: Callable[..., object], arguments: t
         code = _EXPECTED_ERROR
         _log.warning("%s", error)
     except KeyboardInterrupt:
-        code = 128 + signal.SIGTERM
+        code = _STOPPED
     finally:
         if code == _BUG:
             _log.error("a mistake of predibot's own", exc_info=True)
@@ -285,7 +292,9 @@ class ScheduleService:
             now = self.clock()
             if row is None:
                 self.store.run_write(partial(begin_slot, recipe=recipe.name, slot_at=slot_at, now=now))
-            played = SlotResult("failed", f"the process that played it {how or 'ended without a word'}")
+            # Stopped before it began, it goes on with the next start.
+            why = f"the process that played it {how or 'ended without a word'}"
+            played = SlotResult("failed", why, was_tried=how != STOPPED)
             row = close_slot(recipe, slot_at, played, store=self.store, now=now)
         self.on_slot(row)
 

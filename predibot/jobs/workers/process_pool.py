@@ -28,6 +28,7 @@ from predibot.jobs.logs.log_file import LogContext, current_log_context, is_logg
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import heartbeat
 from predibot.jobs.workers.pool import LostProcess, Pool, PoolCall
+from predibot.jobs.workers.spawn import start_without_signals, take_signals
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant
 from predibot.ledger.write.paces import SharedPaces
@@ -36,6 +37,9 @@ from predibot.ledger.write.runs import find_run, frozen_events
 from predibot.recipe.recipe import Recipe
 
 _log = logging.getLogger(__name__)
+
+_HELD = (signal.SIGINT,)
+"""Not SIGTERM: at the end of the program Python ends by it what still loads, and waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level
     # Ctrl-C reaches every process of the terminal; the parent decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    take_signals(_HELD)
     reports = _Reports(connection)
     reports.setFormatter(logging.Formatter("%(message)s"))
     reports.addFilter(is_logged)
@@ -236,7 +241,7 @@ class ProcessPool(Pool):
         holder = helper_owner(self._worker.claimant.owner, next(self._spawns))
         arguments = (theirs, self._spec, holder, logging.getLogger().getEffectiveLevel())
         process = get_context("spawn").Process(target=run_process, args=arguments, daemon=True)
-        process.start()
+        start_without_signals(process, _HELD)
         # Our own copy of its end would keep us from seeing that it is gone.
         theirs.close()
         child = _PoolProcess(process, ours, holder)

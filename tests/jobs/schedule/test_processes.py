@@ -1,6 +1,7 @@
 """The service as a user runs it: processes that are ended, killed and taken over, and what their rows say."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from predibot.jobs.schedule.scheduled_recipe import ServiceLock
+from predibot.jobs.schedule.service import STOPPED, Child
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import add_schedule, change_schedule, read_service, read_slots
@@ -203,3 +205,13 @@ def test_a_slot_is_played_now_by_hand_and_then_no_more(program: Program) -> None
     (row,) = rows(program, "quick")
     assert now - BETWEEN <= row.slot_at <= datetime.now(UTC)
     assert played_now(program, "--slot", said.document["slot"]).document["tries"] == 1
+
+
+@pytest.mark.parametrize(("number", "how"), [(signal.SIGINT, ""), (signal.SIGTERM, STOPPED)])
+def test_a_signal_finds_a_process_prepared_though_it_still_loads(
+    tmp_path: Path, number: signal.Signals, how: str
+) -> None:
+    child = Child(int, os.mkdir, str(tmp_path / "made"))
+    os.kill(child._process.pid or 0, number)
+    wait_until(lambda: child.exit_reason() is not None)
+    assert (child.exit_reason(), (tmp_path / "made").exists()) == (how, number is signal.SIGINT)

@@ -26,7 +26,7 @@ from predibot.jobs.schedule.scheduled_recipe import (
     play_slot_once,
     simulated_instant,
 )
-from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
+from predibot.jobs.schedule.service import LONGEST_WAIT, STOPPED, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
@@ -273,6 +273,18 @@ def test_a_slow_recipe_makes_no_other_one_late(world: World) -> None:
     assert (row.status, row.reason) == ("failed", "the process that played it was ended by SIGKILL")
     assert row.next_try_at == NOON + 3 * HOUR + RETRY_PAUSE
     assert [each.recipe for each in world.told] == ["daily", "slow"]
+
+
+def test_a_slot_whose_process_was_stopped_before_it_began_goes_on_with_the_next_start(world: World) -> None:
+    service = world.service()
+    service.look()
+    world.works["daily"] = Playing(world, NOON + HOUR, lambda: STOPPED)
+    world.now = NOON + 5 * MINUTE
+    service.look()
+    world.now = NOON + HOUR
+    service.collect()
+    (row,) = world.rows()
+    assert (row.reason, row.next_try_at) == ("the process that played it was stopped", world.now)
 
 
 def test_a_slot_that_somebody_else_plays_is_left_to_it(world: World) -> None:
