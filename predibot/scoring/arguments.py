@@ -217,6 +217,12 @@ def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], rule: str) ->
         raise ValueError(f"{name}{place} is {array[tuple(where)].item()!r}; {rule}")
 
 
+def distinct(sorted_numbers: Ints) -> Ints:
+    """Return each of some sorted numbers once; `np.unique` would hash them, which takes a hundred times as long."""
+    each: Ints = sorted_numbers[np.append(sorted_numbers[1:] != sorted_numbers[:-1], True)[: sorted_numbers.size]]
+    return each
+
+
 def stable_order(numbers: Ints) -> Ints:
     """Return a stable sorting order of numbers of zero or more, in linear time where 16 bits hold them."""
     narrow = numbers.astype(np.uint16) if numbers.max(initial=0) < 65_536 else numbers

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.arguments import Floats, Ints, distinct
 from predibot.scoring.evaluation.book import Book, Shares
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums, difference, without_rounding
@@ -62,7 +62,7 @@ class Later:
         if self.held_seconds is None:
             return book.starts_of_runs
         bot = record.decision_bot[record.bet_decision]
-        return np.concatenate([[0], np.unique(run_ends(record.bet_market, bot, self.end_of(slice(None))))])
+        return np.concatenate([[0], distinct(run_ends(record.bet_market, bot, self.end_of(slice(None))))])
 
     @cached_property
     def alternatives(self) -> "_Alternatives | None":
@@ -291,7 +291,7 @@ class AverageComparison:
             start = book.start[row]
             of_one_end = run_ends(market, cell, later.end_of(row))
             ends = first_after(start, start + later.held_seconds, ends)
-        starts = np.concatenate([[0], np.unique(of_one_end)])
+        starts = np.concatenate([[0], distinct(of_one_end)])
         price = book.record.bet_price_yes[row]
         held = ShareLots(cell, market, shares, price, later.price_yes[row], later.paid[row])
         exclusion = book.exclusion(row) if later.held_seconds is None else None

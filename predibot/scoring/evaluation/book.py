@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, stable_order
+from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import dependence_by_day
 from predibot.scoring.inference.price_implied import Exclusion, run_ends
@@ -159,7 +159,7 @@ class Book:
             order=order.astype(np.int64),
             rank=rank,
             ends_of_bots=np.searchsorted(bot[rank], everyone).astype(np.int64),
-            starts_of_runs=np.concatenate([[0], np.unique(runs)]),
+            starts_of_runs=np.concatenate([[0], distinct(runs)]),
             start=start[order],
             subject=subjects(record.decision_event, record.slots()),
             event=event.astype(np.int64),

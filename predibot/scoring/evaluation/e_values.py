@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from predibot.scoring.arguments import (
     Floats,
     Ints,
+    distinct,
     floats,
     indices,
     instances_of,
@@ -446,9 +447,7 @@ class _Paths:
         held_starts = np.flatnonzero(np.diff(held_label, prepend=-1))
         held_label = held_label[held_starts]
         label = positions.event[row] * marks.span + marks.key[mark] % marks.span
-        # Nearly sorted; `np.unique` would hash them, which takes a hundred times as long.
-        cells = np.sort(np.concatenate([label, held_label]))
-        cells = cells[np.diff(cells, prepend=-1) != 0]
+        cells = distinct(np.sort(np.concatenate([label, held_label])))
         there = np.bincount(cells % marks.span, minlength=marks.span) > 0
         return _Moves(
             row=row,
