@@ -6,7 +6,7 @@ import socketserver
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any, TypeVar
@@ -174,6 +174,14 @@ def _drip(connection: socket.socket, head: bytes, drop: bytes) -> None:
 def drip_body(connection: socket.socket) -> None:
     """Send a body byte by byte."""
     _drip(connection, b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{", b" ")
+
+
+def fill_memory(connection: socket.socket) -> None:
+    """Send a body above all bounds."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17000000\r\n\r\n{")
+    with suppress(ConnectionError):
+        for _ in range(17):
+            connection.sendall(b" " * 1_000_000)
 
 
 def drip_header(connection: socket.socket) -> None:

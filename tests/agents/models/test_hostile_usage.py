@@ -19,7 +19,7 @@ from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.trace import cost_of_steps, sum_estimates_usd
 from predibot.errors import ModelError
 from predibot.ledger.files.traces import Trace
-from tests.agents.chat_server import USAGE, Said, chat_server, completion, error, said_json, tool_call
+from tests.agents.chat_server import USAGE, Said, chat_server, completion, error, fill_memory, said_json, tool_call
 from tests.agents.clients import HELLO, Client, Clock, heavy, light, retry_of
 from tests.agents.responses import completed, message, model_of
 
@@ -253,7 +253,7 @@ PERHAPS_CHARGED: Mapping[str, Said] = {
     "a list": Said(b"[" + completion().body + b"]"),
     "a stream of events": Said(b"data: " + completion().body + b"\n\ndata: [DONE]\n\n"),
     "a page": HTML,
-    "an answer above all bounds": Said(b"{" + b" " * 17_000_000),
+    "an answer above all bounds": Said(act=fill_memory),
 }
 
 

@@ -20,9 +20,9 @@ def kept(store: Store, lines: list[str]) -> str:
 
 @pytest.fixture
 def lines() -> list[str]:
-    """Return thirty megabytes of steps, which is many blocks and several places to go on from."""
+    """Return six megabytes of steps, which are several blocks."""
     rng = random.Random(1)
-    letters = "".join(rng.choices("abcdefghij ", k=40_000))
+    letters = "".join(rng.choices("abcdefghij ", k=12_000))
     return [
         json.dumps({"step": n, "kind": "tool", "result": letters[rng.randrange(9_000) :]}, ensure_ascii=False)
         for n in range(800)

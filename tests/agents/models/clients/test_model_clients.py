@@ -27,6 +27,7 @@ from tests.agents.chat_server import (
     drip_body,
     drip_header,
     error,
+    fill_memory,
     hang,
     hang_up,
     said_json,
@@ -242,7 +243,7 @@ def test_a_server_that_hangs_or_drips_is_left_at_the_deadline(client: Client, ac
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (Said(b"{" + b" " * 17_000_000), None),
+        (Said(act=fill_memory), None),
         (replace(completion(), headers={"Content-Encoding": "gzip"}), "compressed"),
     ],
     ids=["endless", "packed"],
