@@ -52,6 +52,7 @@ class Obstacle(StrEnum):
     SEALED_PDF = "the PDF is locked by a certificate or a seller's own scheme, not a password; take another source"
     PICTURES = "the PDF holds pictures of pages and no text; take another source"
     TOO_MUCH_MEMORY = "reading the page takes too much memory; take another source"
+    NO_SUCH_PAGE = "there is no such page; see how the address is written, or take another source"
     NEEDS_SCRIPT = "the page shows nothing without JavaScript; take another source"
     ROBOT_CHECK = "the page asks whether its reader is a robot; take another source"
     CONSENT = "the page shows nothing before its reader agrees to cookies; take another source"

@@ -27,6 +27,7 @@ _WALLS = (
             r"not a )?(?:human|robot|bot)", r"are you a (?:ro)?bot", r"i['’]m not a robot", r"checking your browser",
             r"checking if the site connection is secure", r"ddos protection by",
             r"enable (?:javascript|js|cookies) and (?:cookies|javascript|disable any ad blocker)",
+            r"(?:disable|turn off|pause) (?:your |any )?ad[ -]?block",
             r"\b(?:solve|complete|enter|pass|type) (?:the |this |a )?captcha\b",
             r"\bcaptcha (?:challenge|verification|code|check)", r"complete the following challenge",
             r"(?:search|request|visit) was made by a human", r"unusual (?:traffic|activity) (?:from|on|in)",
@@ -88,6 +89,11 @@ _WALLS = (
             r"(?:seguir|continuar) (?:leyendo|lendo)", r"alleen voor abonnees", r"только для подписчиков",
             r"(?:有料|付费|付費)?会员?員?(?:限定|専用|专享)|有料会員|残り\d+文字|付费阅读|(?:订阅|訂閱|登录|登入)[后後](?:可)?(?:继续|繼續)?(?:阅读|閱讀)",
             r"유료 ?(?:회원|구독)|구독자 전용|회원 전용",
+            r"dla (?:\w+ ){0,2}(?:prenumerator|subskrybent)|pozostało \d+ ?% (?:tekstu|artykułu)",
+            r"för (?:\w+ ){0,2}prenumeranter|(?:for|kun) (?:\w+ ){0,2}abonnenter|"
+            r"\bför att (?:kunna )?läsa (?:vidare|hela)|\bfor (?:at|å) læ?e?se (?:videre|hele)",
+            r"vain tilaajille|tilaa ja jatka lukemista|pouze pro předplatitele|(?:yalnızca|sadece) abone|"
+            r"abonelere özel|okumaya devam etmek için|exclusiv pentru abonați",
         ),
     ),
     (
@@ -100,12 +106,17 @@ _WALLS = (
 )  # fmt: skip
 """Kind, the number of words of prose beside the wall that make an article, and the wall's phrases."""
 _TITLES = {
+    Obstacle.NO_SUCH_PAGE: _any(
+        r"(?:error )?(?:404|410)\b.{0,60}", r"(?:page |file )?not found(?: [|–—-] .{1,60})?",
+        r"(?:.{1,40} [|–—-] )?page not found", r"(?:[45]\d\d )?(?:bad gateway|service (?:temporarily )?unavailable|"
+        r"internal server error|gateway time-?out)",
+    ),
     Obstacle.ROBOT_CHECK: _any(
         r"just a moment\.\.\.", r"attention required! \| cloudflare", r"access denied", r"robot check",
         r"access to this page .*denied\.?", r"pardon our interruption\W*", r"(?:.* - )?are you a robot\?",
         r"making sure you.re not a bot!?",
         r"human verification", r".*security check(?:point)?", r".*request rate threshold exceeded", r"blocked",
-        r"4(?!51)\d\d(?: - .*| forbidden)?", r"forbidden", r"too many requests", r"sorry\.\.\.",
+        r"4(?!51)\d\d(?: - .*| forbidden)?", r"forbidden", r"(?:429 )?too many requests", r"sorry\.\.\.",
     ),
     Obstacle.CONSENT: _any(r"before you continue(?: to .{1,40})?"),
 }  # fmt: skip
