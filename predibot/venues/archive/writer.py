@@ -1,11 +1,14 @@
 """Writing a market archive: snapshots once and whole; histories and resolutions merge with earlier ones.
 
-Every file is written under another name and renamed when it is whole, so that a reader never sees half of one. One
-writer at a time: two would overwrite each other's merge.
+Every file is written under another name and renamed when it is whole, so that a reader never sees half of one. Writers
+merge one after the other, as two at once would overwrite each other's merge.
 """
 
+import fcntl
+import os
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -67,11 +70,12 @@ def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, obj
     path = layout.price_file(folder, token_id)
     if path is None:
         raise UsageError(f"{token_id[:100]!r} is not a token id; letters, digits, - and _ name a price file")
-    stored = {at.timestamp(): price for at, price in layout.read_series(folder, path)}
-    fresh = {at: price for at, price in map(_parse_point, points) if at not in stored}
-    if fresh:
-        rows = [{"t": _whole_seconds(at), "p": price} for at, price in sorted({**stored, **fresh}.items())]
-        _replace_file(folder, path, {"history": rows})
+    with _one_at_a_time(folder):
+        stored = {at.timestamp(): price for at, price in layout.read_series(folder, path)}
+        fresh = {at: price for at, price in map(_parse_point, points) if at not in stored}
+        if fresh:
+            rows = [{"t": _whole_seconds(at), "p": price} for at, price in sorted({**stored, **fresh}.items())]
+            _replace_file(folder, path, {"history": rows})
     return len(fresh)
 
 
@@ -82,6 +86,11 @@ def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: 
     Raises `UsageError` if a key is none or the file cannot be written, and `VenueChanged` if the present file is
     malformed.
     """
+    with _one_at_a_time(folder):
+        return _merge_resolutions(folder, rows, seen_at)
+
+
+def _merge_resolutions(folder: Path, rows: Mapping[str, Resolution], seen_at: datetime) -> int:
     path = folder / layout.RESOLUTIONS_FILE
     stored = layout.read_json(folder, path)
     stored = {} if stored is None else stored
@@ -98,6 +107,23 @@ def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: 
     if changed:
         _replace_file(folder, path, stored)
     return changed
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until nobody else merges into an archive; its folder is locked, as its files are replaced."""
+    if not folder.is_dir():
+        # Without a file in it there is nothing to lose; whoever writes the first one makes it.
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # Some network disks have no locks.
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _revise(stored: object, resolution: Resolution, seen_at: datetime) -> object | None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from predibot.domain.event import MarketRef
 from predibot.domain.price import Instrument
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
+from predibot.venues.archive.layout import read_series
 from predibot.venues.archive.reader import Archive
 from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of
@@ -36,6 +38,20 @@ def test_a_snapshot_is_read_back_verbatim(tmp_path: Path) -> None:
     assert json.loads((place / "events.json").read_text()) == payloads
     assert [event.id for event in Archive(tmp_path).events(NOW).events] == ["1", "2"]
     assert files(tmp_path) == ["snapshots", f"snapshots/{place.name}", f"snapshots/{place.name}/events.json"]
+
+
+def test_two_that_record_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    write_snapshot(tmp_path, NOW, [])
+
+    def record(number: int) -> int:
+        at, row = SECOND + number, {condition_of(number): paid(1.0)}
+        changed = merge_resolutions(tmp_path, row, seen_at=NOW)
+        return changed + merge_history(tmp_path, "10", [{"t": at, "p": 0.5}])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(record, range(12))) == 24
+    assert len(json.loads((tmp_path / "resolutions.json").read_text())) == 12
+    assert len(read_series(tmp_path, tmp_path / "prices" / "10.json")) == 12
 
 
 def test_a_snapshot_never_claims_to_be_older_than_it_is(tmp_path: Path) -> None:
