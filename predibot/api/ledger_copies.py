@@ -42,6 +42,8 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
         try:
             with whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
                 copied = _copy_into(Path(unfinished.name), file, before, listener)
+                # Copying takes a while, in which another backup may have been made there.
+                _require_new(file)
         except OSError as error:
             message = f"the backup {file} cannot be written: {error.strerror}. Make room, or name another place"
             raise LedgerUnusable(message) from error
@@ -67,12 +69,16 @@ def _backup_path(place: Path, store: Store, now: datetime) -> Path:
     try:
         if place.is_dir():
             place = place / f"{name}-{now:%Y%m%dT%H%M%S.%fZ}.db"
-        if place.exists():
-            raise UsageError(f"there is a file {place} already, and a backup replaces none. Name another")
+        _require_new(place)
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LedgerUnusable(f"the backup {place} cannot be written: {error.strerror}. Name another place") from error
     return place
+
+
+def _require_new(place: Path) -> None:
+    if place.exists():
+        raise UsageError(f"there is a file {place} already, and a backup replaces none. Name another")
 
 
 def _copy_into(unfinished: Path, file: Path, before: Store, listener: ProgressListener) -> LedgerCopy:

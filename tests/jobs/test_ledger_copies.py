@@ -14,6 +14,7 @@ import psutil
 import pytest
 from sqlalchemy import Engine, event
 
+from predibot.api import ledger_copies
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_address, without_password
 from tests.acceptance.conftest import Predibot, done_here, said_here
@@ -165,6 +166,22 @@ def test_no_backup_replaces_a_file(predibot: Predibot, place: Place, decided: Pl
     said = predibot("ledger", "restore", "no.db", "--ledger", place("sqlite"))
     assert (said.code, "there is no backup no.db" in said.err) == (1, True)
     assert "predibot ledger backup FILE --ledger OTHER` wrote." in said.err
+
+
+def test_no_backup_replaces_one_that_was_made_at_the_same_time(
+    predibot: Predibot, decided: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, lay_down = ("ledger", "backup", "b.db", "--ledger", decided("sqlite")), ledger_copies.lay_down
+
+    def be_slower(file: Path) -> None:
+        lay_down(file)
+        monkeypatch.setattr(ledger_copies, "lay_down", lay_down)
+        assert predibot(*asked).code == 0
+
+    monkeypatch.setattr(ledger_copies, "lay_down", be_slower)
+    said = predibot(*asked)
+    assert (said.code, "a backup replaces none" in said.err) == (1, True)
+    assert [path.name for path in tmp_path.glob("*b.db*")] == ["b.db"]
 
 
 def test_what_is_missing_beside_a_ledger_is_named_and_the_rest_is_copied(
