@@ -172,7 +172,9 @@ def _read_ledger(connection: Connection, venue: str, own: list[int], as_of: date
     last = revised.group_by(*valuations.c["account_id", "at"]).subquery()
     is_last = and_(*(marks.c[name] == last.c[name] for name in ("account_id", "at", "revision")))
     is_quoted = case((marks.c.state == "quoted", 1), else_=0).label("is_quoted")
-    marked = select_known(marks, *marks.c["at", "instrument_row", "price"], is_quoted).order_by(marks.c.at)
+    # Only the join says which marks: asked for accounts and instants too, SQLite reads all marks for each valuation.
+    marked = select(*marks.c["account_id", "at", "instrument_row", "price"], is_quoted).join(last, is_last)
+    marked = marked.order_by(*marks.c["account_id", "at"])
     made = account_decisions(decisions.c.id).where(accounts.c.id.in_(own))
     weights = select(*orders.c["decision_id", "instrument_row", "amount"]).order_by(orders.c.decision_id)
     # Decisions of the system are no answers.
@@ -194,7 +196,7 @@ def _read_ledger(connection: Connection, venue: str, own: list[int], as_of: date
         turns=read_columns(connection, turned),
         valuations=_read_valuations(connection, own, as_of),
         journal=read_columns(connection, booked, nullable="instrument_row decision_id"),
-        marks=read_columns(connection, marked.join(last, is_last)),
+        marks=read_columns(connection, marked),
         targets=read_columns(connection, weights.where(orders.c.decision_id.in_(made), orders.c.unit == "weight")),
         decisions=decisions_of_accounts(connection, venue, own, as_of),
         answers=read_columns(connection, answers),
