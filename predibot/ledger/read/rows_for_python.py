@@ -24,7 +24,7 @@ from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import OPENED_MODEL, bets_of, bots, decisions, forecasts, of_same_market
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
-from predibot.ledger.write.runs import is_late, runs, with_decisions
+from predibot.ledger.write.runs import NEWEST_FIRST, is_late, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 
 
@@ -246,7 +246,7 @@ def sort_rows(
     statement = with_decisions(decisions.c.id).where(*row_filter.conditions(connection))
     if by == "about":
         statement = statement.outerjoin(events, events.c.id == subjects.c.event_row)
-    order = (column.is_(None), column.asc() if rising else column.desc(), runs.c.slot_at.desc(), decisions.c.id.desc())
+    order = (column.is_(None), column.asc() if rising else column.desc(), runs.c.slot_at.desc(), *NEWEST_FIRST)
     return connection.execute(statement.order_by(*order).limit(limit).offset(skip)).scalars().all()
 
 

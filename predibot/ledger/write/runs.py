@@ -37,6 +37,11 @@ IMPORTED = "import:"
 """The digest of a run that was imported from somebody's files begins with this."""
 
 
+NEWEST_FIRST = (decisions.c.decided_at.desc(), runs.c.id.desc(), bots.c.id, subjects.c.subject_id)
+"""Sorts decisions of `with_decisions`. Those of one instant, as in a replay, stand in the order of their run's bots and
+of ids, not in that in which threads finished."""
+
+
 def with_decisions(*columns: Any) -> Select[Any]:
     """Return a statement over all decisions, each with its run, its bot and its subject."""
     return (

@@ -152,6 +152,17 @@ def test_lists_hold_what_is_told_in_any_order_and_part(filled: Store) -> None:
         assert {row.event_id for row in select_events(connection)} == {row.subject_id for row in whole}
 
 
+@pytest.mark.parametrize("ended", ["first to last", "last to first"])
+def test_decisions_of_one_instant_are_listed_alike_whichever_thread_ended_first(store: Store, ended: str) -> None:
+    run = a_run(store, ONE, TWO, bots=("a", "b"))
+    made = [(bot, event) for bot in "ab" for event in (ONE, TWO)]
+    for bot, event in made if ended == "first to last" else reversed(made):
+        decide(store, run, bot, failed(event))
+    with store.read() as connection:
+        found = sort_decisions(connection, RowFilter(), limit=9)
+    assert [(each.bot, each.subject_id) for each in found] == [(bot, event.id) for bot, event in made]
+
+
 def test_a_list_that_is_read_on_repeats_and_leaves_out_nothing(filled: Store) -> None:
     with filled.read() as connection:
         whole = select_decisions(connection, RowFilter())

@@ -18,7 +18,15 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, of_same_market, sources
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import PROMPT_SHA256, is_late, live_venues, runs, whole_arguments, with_decisions
+from predibot.ledger.write.runs import (
+    NEWEST_FIRST,
+    PROMPT_SHA256,
+    is_late,
+    live_venues,
+    runs,
+    whole_arguments,
+    with_decisions,
+)
 from predibot.scoring.records.part import Part
 
 _COSTS_AND_WAITS = ("usd_per_call", "seconds_between")
@@ -141,7 +149,7 @@ def newest_traces(connection: Connection, name: str, most: int) -> tuple[str, ..
     chosen = (
         with_decisions(decisions.c.trace_sha256)
         .where(is_bot(bots.c.name, (name,)), runs.c.voided_at.is_(None), decisions.c.trace_sha256.is_not(None))
-        .order_by(decisions.c.decided_at.desc(), decisions.c.id.desc())
+        .order_by(*NEWEST_FIRST)
         .limit(most)
     )
     return tuple(connection.execute(chosen).scalars())
