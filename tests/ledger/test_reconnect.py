@@ -21,7 +21,7 @@ from predibot.errors import ClaimLost, LedgerUnusable
 from predibot.ledger.store import MAX_CONNECTIONS, Store
 from predibot.ledger.write.claims import Claim, claim, new_token
 from predibot.ledger.write.decisions import store_decision
-from tests.jobs.program import wait_until
+from tests.jobs.program import PATIENCE_SECONDS, wait_until
 from tests.ledger.by_hand import NOW, a_run, claimant, event_of, finished_with, rows_of, take
 from tests.ledger.databases import Postgres
 from tests.ledger.statements import altered, found
@@ -199,7 +199,7 @@ def test_of_two_transactions_that_wait_for_each_other_one_is_done_again(postgres
         for account in order:
             connection.execute(text("UPDATE spending SET steps = steps + 1 WHERE account = :a"), {"a": account})
             if len(tries) <= 2 and account == order[0]:
-                both_have_one.wait(20)
+                both_have_one.wait(PATIENCE_SECONDS)
 
     with Store.open(postgres.empty()) as store:
         for account in "ab":
@@ -208,7 +208,7 @@ def test_of_two_transactions_that_wait_for_each_other_one_is_done_again(postgres
         with ThreadPoolExecutor(2) as pool:
             turns = [pool.submit(store.run_write, partial(work, order=order)) for order in ("ab", "ba")]
             for turn in turns:
-                turn.result(60)
+                turn.result(PATIENCE_SECONDS)
         assert found(store, "SELECT steps FROM spending") == [2, 2]
     assert len(tries) == 3
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, document_of, wait_until
 from tests.jobs.test_interrupted import has_come_to_the_slow
 from tests.jobs.test_killed import claimed, outcomes
 from tests.jobs.tiny import canonical_at
@@ -82,7 +82,7 @@ def test_a_signal_leaves_no_process_and_no_claim_behind(
     process.communicate(timeout=60)
     assert process.returncode == code
     assert claimed(program) == 0
-    assert not psutil.wait_procs(children, timeout=10)[1]
+    assert not psutil.wait_procs(children, timeout=PATIENCE_SECONDS)[1]
 
 
 @BOTH
@@ -93,7 +93,7 @@ def test_processes_whose_first_one_was_killed_end_and_their_claims_are_free(prog
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert not psutil.wait_procs(children, timeout=10)[1]
+    assert not psutil.wait_procs(children, timeout=PATIENCE_SECONDS)[1]
     program.strategy("slow", SLOW)
     assert document_of(program.decide("--bots", "slow"))["totals"]["recorded"] == 3
 
