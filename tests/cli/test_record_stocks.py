@@ -114,6 +114,7 @@ def test_no_output_and_no_log_has_the_key(
     assert failed.code == 1
     assert "V: it was not asked for any more" in " ".join(failed.err.split())
     monkeypatch.setenv(f"PREDIBOT_{provider.upper()}_URL", server.search_url)
+    monkeypatch.delenv("PREDIBOT_CALL_DEADLINE_SECONDS")
     said = predibot(*common)
     assert said.code == 0, said.err
     for text in (failed.out, failed.err, said.out, said.err, (tmp_path / "said.log").read_text()):

@@ -4,9 +4,10 @@ import hashlib
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -39,6 +40,7 @@ _NO_RULES = {"event"}
 _ENDED = ("recorded", "refused", "failed", "abstained")
 
 Row = Mapping[str, Any]
+_Held = set[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,17 @@ Checked = Counter[str]
 
 def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterator[Violation]]:
     """Yield checks, each of which yields the rows that break it; one run at a time is in memory."""
+    held = cache(partial(_ever_held, connection))
     for run_id in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
-        yield _check_run(connection, checked, run_id)
+        yield _check_run(connection, checked, run_id, held)
     of_tables = (_check_tasks, _check_spending, _check_prices, _check_resolutions)
     for check in (*of_tables, _check_recipes, _check_bots, _check_subjects, _check_decisions):
         yield check(connection, checked)
 
 
-def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Violation]:
+def _check_run(
+    connection: Connection, checked: Checked, run_id: int, ever_held: Callable[[str], _Held]
+) -> Iterator[Violation]:
     named = select(*runs.c["key", "game", "recipe"]).where(runs.c.id == run_id)
     key, game, recipe = connection.execute(named).one()
 
@@ -80,7 +85,7 @@ def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterato
     }
     # A decision on no event is about all that the run plays.
     anywhere = {market: digest for of_event in questions_of.values() for market, digest in of_event.items()}
-    held = _ever_held(connection, recipe)
+    held = ever_held(recipe)
     rules = make_game(game) if game in game_names() else None
     stake_usd = None if rules is None else rules.stake_usd
     for (bot, kind, subject), (decision, *others) in rows("decisions").items():
@@ -107,7 +112,7 @@ def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterato
             yield from (Violation(check, name, seen) for seen in all_seen)
 
 
-def _ever_held(connection: Connection, recipe: str) -> set[tuple[str, str]]:
+def _ever_held(connection: Connection, recipe: str) -> _Held:
     """Return bots with the markets their accounts ever held: those are asked about until they settle.
 
     The words they were shown are frozen with an earlier run.

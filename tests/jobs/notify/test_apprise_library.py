@@ -15,6 +15,14 @@ NOTICE = Notice("failure", "predibot: daily failed", ("<b>3</b> \\n {{ x }} fail
 SECRET = "SECRETsecretSECRETsecret"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def loaded() -> None:
+    """Load it and its services, for which a busy machine takes longer than a message may."""
+    import apprise
+
+    apprise.Apprise("json://127.0.0.1")
+
+
 def to(url: str, seconds: float = 20.0) -> Apprise:
     return Apprise("PREDIBOT_APPRISE", 1, url, seconds)
 

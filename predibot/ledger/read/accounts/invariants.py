@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, select
@@ -231,6 +231,7 @@ def _check_turns(
     last_at, last_number = None, 0
     valued = select(valuations.c.at).where(valuations.c.account_id == account_id)
     instants = set(connection.execute(valued).scalars())
+    latest = list(accumulate((entry.at for entry in rows), max))
     for row in connection.execute(statement).all():
         checked["turns are whole"] += 1
         seen = f"the turn of {row.slot_at.isoformat()}"
@@ -240,7 +241,8 @@ def _check_turns(
         if last_at is not None and (row.at < last_at or row.journal_number < last_number):
             yield f"{seen} comes before the one of an earlier run"
         last_at, last_number = row.at, row.journal_number
-        if any(entry.at > row.at for entry in rows[: row.journal_number]):
+        number = min(row.journal_number, len(rows))
+        if number > 0 and latest[number - 1] > row.at:
             yield f"{seen} has something in its journal that happened later"
     for pending in pending_orders(connection, account_id):
         later = select(turns.c.slot_at).join(decisions, decisions.c.id == pending.decision_id)
@@ -274,6 +276,7 @@ def _check_valuations(
     connection: Connection, checked: Checked, account_id: int, after: Sequence[Account]
 ) -> Iterator[str]:
     """Yield valuations that are not the journal's value at their own marks."""
+    marked = _read_marks(connection, account_id)
     statement = select(valuations).where(valuations.c.account_id == account_id)
     for row in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision)).all():
         checked["valuations are folds"] += 1
@@ -282,7 +285,8 @@ def _check_valuations(
         if abs(account.cash_usd - row.cash_usd) > _slack(account.cash_usd):
             yield f"{seen} has ${row.cash_usd!r}, the journal comes to ${account.cash_usd!r}"
         try:
-            worth_usd = value_usd(account, _read_marks(connection, row))
+            own = marked.get((row.at, row.revision), [])
+            worth_usd = value_usd(account, {Instrument(*name): Price(*price) for *price, name in own})
         except ValueError as error:
             yield f"{seen} cannot be computed: {error}"
             continue
@@ -290,11 +294,12 @@ def _check_valuations(
             yield f"{seen} says ${row.value_usd!r}, positions and cash are worth ${worth_usd!r}"
 
 
-def _read_marks(connection: Connection, valuation: Any) -> dict[Instrument, Price]:
-    same = [marks.c[name] == getattr(valuation, name) for name in ("account_id", "at", "revision")]
-    statement: Select[Any] = select(*marks.c["priced_at", "price"], *NAME_OF_INSTRUMENT).where(*same)
-    found = connection.execute(statement.join(instruments, instruments.c.id == marks.c.instrument_row))
-    return {Instrument(*name): Price(priced_at, price) for priced_at, price, *name in found}
+def _read_marks(connection: Connection, account_id: int) -> dict[tuple[datetime, int], list[Any]]:
+    """Return instants, prices and names of instruments by instant and revision of the valuation."""
+    statement: Select[Any] = select(*marks.c["at", "revision", "priced_at", "price"], *NAME_OF_INSTRUMENT)
+    statement = statement.join(instruments, instruments.c.id == marks.c.instrument_row)
+    found = connection.execute(statement.where(marks.c.account_id == account_id))
+    return grouped(((at, revision), (priced_at, price, name)) for at, revision, priced_at, price, *name in found)
 
 
 def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Violation]:
