@@ -145,6 +145,9 @@ def _is_quoted(words: str) -> bool:
 def _parse_json(body: str) -> tuple[str, str]:
     """Parse a call that is one JSON object, alone or in a list; raise `ValueError` for anything else."""
     value = decoder(()).decode(body)
+    if isinstance(value, dict) and [*value] == ["tool_calls"]:
+        # As OpenAI's own message has it.
+        value = value["tool_calls"]
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
     if isinstance(value, dict) and isinstance(value.get("function"), dict) and value.keys() <= {"function", *_BESIDE}:

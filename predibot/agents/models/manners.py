@@ -23,7 +23,9 @@ RESPONSE_FORMAT = "response_format"
 JSON_SCHEMA = "json_schema"
 _CHOICES = (BY_NAME, ANY_CALL, "auto", "none")
 """Ways to force a tool, the surest first; `auto` and `none` do not force it."""
-_FORCING = re.compile(r"tool[-_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_?calling", re.IGNORECASE)
+_FORCING = re.compile(
+    r"tool[-_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function[-_ ]?calling", re.IGNORECASE
+)
 _FORMAT = re.compile(rf"format|schema|grammar|structured|json|{_FORCING.pattern}", re.IGNORECASE)
 """litellm forces a tool to get an answer by a schema, if there is no other way."""
 _STREAMING = re.compile(r"\bstream(?:ing)?\b", re.IGNORECASE)
@@ -46,8 +48,9 @@ _NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-]*[A-Za-z-])")
 
 _SAYING = (
     *("param", "loc", "field", "fieldViolations", "message", "msg", "error_msg", "detail", "details", "description"),
-    *("Message", "errmsg", "errorMessage", "status_msg", "title", "reason"),
-    *("error", "errors", "innererror", "metadata", "raw", "base_resp"),
+    *("Message", "errmsg", "errorMessage", "error_message", "error_description", "faultstring", "status_msg", "title"),
+    *("reason", "path", "error", "Error", "errors", "issues", "innererror", "fault", "metadata", "raw", "base_resp"),
+    *("status", "response", "Response"),
 )
 
 STATE_OF = "model"
@@ -244,8 +247,12 @@ def error_words(text: str) -> str:
 def _error_texts(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         for each in _SAYING:
-            yield from _error_texts(value.get(each))
-    elif isinstance(value, list):
+            said = value.get(each)
+            if each == "errors" and isinstance(said, dict) and said.keys().isdisjoint(_SAYING):
+                # ASP.NET and others give a list of complaints for each field.
+                said = [*said.items()]
+            yield from _error_texts(said)
+    elif isinstance(value, list | tuple):
         for each in value:
             yield from _error_texts(each)
     elif isinstance(value, str) and value:

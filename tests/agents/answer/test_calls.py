@@ -30,6 +30,7 @@ BARE = [
     '{"name": "web_search", "parameters": ARGS}',
     '{"type": "function", "name": "web_search", "parameters": ARGS}',
     '{"type": "function", "function": {"name": "functions.web_search", "arguments": ARGS}}',
+    '{"tool_calls": [{"id": "a", "type": "function", "function": {"name": "web_search", "arguments": ARGS}}]}',
     '{"name": "web_search", "parameters": ARGS}</tool_call>',
     '[{"name": "web_search", "arguments": ARGS}]',
     '```json\n{"name": "web_search", "arguments": ARGS}\n```',

@@ -109,8 +109,15 @@ def test_a_turns_state_is_kept_whole_or_not_at_all() -> None:
 )
 def test_a_part_of_a_content_that_is_a_thought_is_not_said(thought: dict[str, object]) -> None:
     parts = [thought, {"type": "text", "text": "y"}, {"type": "output_text", "text": "es"}]
-    answer = {"choices": [{"message": {"role": "assistant", "content": parts}}]}
-    assert read_answer(answer, "m").message.text == "yes"
+    for content, said in ((parts, "yes"), ([thought, "y", "es"], "yes"), (parts[1], "y"), (thought, "")):
+        answer = {"choices": [{"message": {"role": "assistant", "content": content}}]}
+        assert read_answer(answer, "m").message.text == said
+
+
+def test_the_empty_object_before_a_calls_arguments_is_left_out() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "web_search", "arguments": '{}{"query": "rain"}'}}
+    (read,) = read_answer({"choices": [{"message": {"content": None, "tool_calls": [call]}}]}, "m").message.tool_calls
+    assert read.arguments_json == '{"query": "rain"}'
 
 
 def test_an_answer_says_how_long_it_could_be_where_that_is_less_than_was_asked_for() -> None:
@@ -235,6 +242,12 @@ def test_what_is_refused_for_ever_ends() -> None:
         ('{"detail": [{"loc": ["body", 1, "seed"], "msg": "no", "input": {"top_p": 1}}]}', "body: seed: no"),
         ('{"success": false, "errors": [{"code": 5006, "message": "no seed"}]}', "no seed"),
         ('{"error": [{"message": "no"}, {"msg": "no seed"}]}', "no: no seed"),
+        ('{"title": "no", "errors": {"seed": ["is unknown"], "$.top_k": ["no"]}}', "no: seed: is unknown: $.top_k: no"),
+        ('{"fault": {"faultstring": "no seed", "detail": {"errorcode": "x"}}}', "no seed"),
+        ('{"error": "invalid_request", "error_description": "no seed"}', "no seed: invalid_request"),
+        ('{"Response": {"Error": {"Code": "x", "Message": "no seed"}}}', "no seed"),
+        ('{"status": {"code": "40001", "message": "no seed"}}', "no seed"),
+        ('{"error": {"message": "no", "issues": [{"path": ["seed"], "message": "unknown"}]}}', "no: unknown: seed"),
         ('{"error": {"message": "no", "details": [{"fieldViolations": [{"field": "seed"}]}]}}', "no: seed"),
         ('{"error": {"message": "{\\"error\\": {\\"param\\": \\"seed\\"}}", "code": 400}}', "seed"),
         ('{"error": {"message": "no", "metadata": {"raw": "{\\"detail\\": \\"no seed\\"}"}}}', "no: no seed"),

@@ -36,6 +36,7 @@ _MINIMAX = {"1002": 429, "1004": 401, "1008": 402, "1039": 429, "2013": 400, "20
 """MiniMax's own codes as HTTP statuses: platform.minimax.io, "Error Codes"."""
 _COUNTS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens", "cost")
 _BESIDE = "provider_specific_fields"
+_EMPTY_BEFORE = re.compile(r"^\{\}(?=\{)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FINISH: Mapping[str, FinishReason] = {
     **dict.fromkeys(("stop", "eos", "end_turn", "stop_sequence"), "stop"),
@@ -105,15 +106,19 @@ def _text_of(content: object) -> str:
         return ""
     if isinstance(content, str):
         return content
+    if isinstance(content, dict):
+        return "" if content.get("type") in _THOUGHTS else _text_of(content.get("text"))
     if isinstance(content, list):
-        parts = (part for part in content if isinstance(part, dict) and part.get("type") not in _THOUGHTS)
-        return "".join(_text_of(part.get("text")) for part in parts)
+        return "".join(_text_of(part) for part in content if isinstance(part, str | dict))
     raise ValueError(f"a {type(content).__name__} is no content")
 
 
 def _arguments_of(value: object) -> str:
-    """Return arguments as text; some servers send them decoded, others encoded twice (vllm-project/vllm#54964)."""
+    """Return arguments as text; some servers send them decoded, others encoded twice (vllm-project/vllm#54964), and
+    others leave the empty object before them with which a stream of Claude begins.
+    """
     if isinstance(value, str):
+        value = _EMPTY_BEFORE.sub("", value)
         inner = json_or_none(value)
         return inner if isinstance(inner, str) and isinstance(json_or_none(inner), dict) else value
     return json.dumps({} if value is None else value)
