@@ -1,9 +1,11 @@
 """Price histories: many are read at once and stored as they arrive, for `track` and `record`."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from predibot.contracts import Progress, ProgressListener
@@ -12,7 +14,7 @@ from predibot.jobs.daemon_threads import DaemonThreadExecutor
 
 MAX_FAILURES_IN_A_ROW = 5
 """Number of failures after which the venue counts as unreachable, and the rest is not read."""
-_KEPT_AT_ONCE = 100
+_KEPT_AT_ONCE, _GATHER_SECONDS = 100, 0.1
 _SHOWN = 3
 
 _Key = TypeVar("_Key")
@@ -41,7 +43,7 @@ def read_histories(
         while done < len(under_way) and in_a_row < MAX_FAILURES_IN_A_ROW:
             answered = list[tuple[_Key, _History]]()
             # Stored in batches: a transaction costs more than a history.
-            for future in _take_arrived(arrived):
+            for future in _take_arrived(arrived, len(under_way) - done):
                 done += 1
                 listener(Progress(stage, done, len(under_way), "price histories"))
                 error, of = future.exception(), under_way[future]
@@ -66,10 +68,12 @@ def read_histories(
     return new, failures
 
 
-def _take_arrived(futures: SimpleQueue[Future[_History]]) -> list[Future[_History]]:
-    some = [futures.get()]
-    while len(some) < _KEPT_AT_ONCE and not futures.empty():
-        some.append(futures.get())
+def _take_arrived(futures: SimpleQueue[Future[_History]], most: int) -> list[Future[_History]]:
+    """Return at most so many futures: the next one, and those that follow it within a moment."""
+    some, ends = [futures.get()], time.monotonic() + _GATHER_SECONDS
+    with suppress(Empty):
+        while len(some) < min(most, _KEPT_AT_ONCE):
+            some.append(futures.get(timeout=max(0.0, ends - time.monotonic())))
     return some
 
 
