@@ -1,9 +1,9 @@
 """Research: what an agent looked up, and whether that is enough."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urldefrag
 
 from predibot.agents.answer.result import MAX_REPAIRS
@@ -25,7 +25,7 @@ from predibot.domain.chat import ToolSchema, object_schema
 from predibot.domain.decision import UNDER_RESEARCHED, WITHOUT_SEARCH
 from predibot.domain.trace import Outcome
 from predibot.errors import AnswerError
-from predibot.games.answers import ABSENT
+from predibot.games.answers import ABSENT, is_placeholder
 
 MAX_ERROR_CHARACTERS = 240
 GIST_CHARACTERS = 700
@@ -176,6 +176,7 @@ class Research:
 
     def search(self, arguments: Arguments) -> ToolAnswer:
         """Return the results of a search, or why there are none."""
+        arguments = _without_placeholders(arguments, SEARCH)
         query = arguments.get("query")
         words = frozenset(_WORDS.findall(query.casefold())) if isinstance(query, str) else frozenset()
         if self.toolbox.web_search is None or not isinstance(query, str) or not words:
@@ -200,6 +201,7 @@ class Research:
 
     def visit(self, arguments: Arguments) -> ToolAnswer:
         """Return a page's text, or why there is none."""
+        arguments = _without_placeholders(arguments, VISIT)
         url, part, focus = arguments.get("url"), arguments.get("part"), arguments.get("focus")
         if self.toolbox.visit_webpage is None or not isinstance(url, str) or not url.strip():
             return ToolAnswer.refusal("give url as text")
@@ -250,6 +252,17 @@ class Research:
         is_less = len(self.queries) < self.min_searches or len(self.board.pages) < self.min_pages
         is_blind = self.failed_searches > 0 and not self.queries
         return (*([UNDER_RESEARCHED] if is_less else []), *([WITHOUT_SEARCH] if is_blind else []))
+
+
+def _without_placeholders(arguments: Arguments, tool: ToolSchema) -> Arguments:
+    """Return the arguments without words such as "null" in optional fields."""
+    fields = cast(Mapping[str, Mapping[str, object]], tool.parameters["properties"])
+    optional = fields.keys() - set(cast(Sequence[str], tool.parameters["required"]))
+    return {
+        name: value
+        for name, value in arguments.items()
+        if not (name in optional and isinstance(value, str) and is_placeholder(name, value, fields[name]))
+    }
 
 
 def _has_text(result: ToolResult) -> bool:

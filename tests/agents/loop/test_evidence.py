@@ -110,12 +110,13 @@ def test_a_belief_is_about_each_market_of_the_question_at_most_once() -> None:
     assert not looked.believe(belief(probabilities=[{"market_id": long, "probability": 0.4}])).text.startswith("error:")
 
 
-@pytest.mark.parametrize("empty", ["", None])
+@pytest.mark.parametrize("empty", ["", None, "null", "None", "n/a", " - "])
 def test_what_is_empty_and_may_be_left_out_is_left_out(empty: str | None) -> None:
     asked: list[tuple[object, ...]] = []
     looked = research(toolbox(page=lambda *given: asked.append(given) or "read"))
-    looked.visit({"url": "http://a.example", "part": empty, "focus": empty})
+    looked.visit({"url": "http://a.example", "part": empty, "focus": empty, "links": empty})
     assert asked == [("http://a.example", 1, None)]
+    assert not looked.search({"query": "rain", "recent_days": empty}).is_refusal
 
 
 def test_of_a_search_all_titles_addresses_and_dates_stay_in_view_and_snippets_do_not() -> None:
