@@ -37,7 +37,6 @@ from predibot.rows import grouped
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.standing import BASELINES
-from predibot.web.turns import turn_starts
 
 _changes = table_of(ChangeRow)
 _FRESH_SECONDS = 600
@@ -123,10 +122,6 @@ class LedgerCache:
         return self._keep(
             ("trace", digest), lambda: trace_lines(files, digest), state=lambda: str(state_of(files, digest))
         )
-
-    def turn_starts(self, trace: TraceLines) -> tuple[int, ...]:
-        """Return the numbers of the lines of a trace that begin a turn, from 0."""
-        return self._keep(("turns", trace.digest), lambda: turn_starts(trace), state=lambda: str(trace.state))
 
     def find_in_trace(self, trace: TraceLines, words: str) -> tuple[int, ...]:
         """Return the numbers of the lines of a trace that hold a text, from 0."""

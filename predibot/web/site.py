@@ -37,6 +37,7 @@ from predibot.web.pages.page import PAGE, WebPage, message_page
 from predibot.web.rendering import Templates, banner, line
 from predibot.web.site_cache import SiteCache, rows_by_subject
 from predibot.web.site_folder import SiteFolder, SiteSummary, digest_of
+from predibot.web.turns import turn_starts
 
 _SCORES_CSV, _SCORES_JSON = "data/scores.csv", "data/scores.json"
 _ASSETS = ("style.css", "icon.svg", "page.js", "search.js")
@@ -325,7 +326,7 @@ class _Site:
             return found
         try:
             trace = cache.trace_lines(decision.trace_sha256)
-            turns, steps = len(cache.turn_starts(trace)), len(trace)
+            turns, steps = len(turn_starts(trace)), len(trace)
         except PredibotError:
             # Its page says why.
             turns = steps = 0

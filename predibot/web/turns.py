@@ -1,7 +1,6 @@
 """The turns of a trace: what a model said, the tools it called, and what came back."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,10 +18,8 @@ _MOST_STEPS = 8
 _MOST_LINE_BYTES = 1_000_000
 _LINE, _TEXT, _TURN = 160, 400, 3_000
 """Characters of a text in the line of a turn, of one in a turn that is open, and of all texts of a turn."""
-_BEGINNING_BYTES = 80
 _TOLD = kinds.SearchStep | kinds.PageVisitedStep | kinds.PageRefusedStep
 """What a tool step after them tells again."""
-_MODEL = re.compile(rb'\{"step": \d+, "kind": "model')
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +44,7 @@ class Turn:
 
 def turn_starts(trace: TraceLines) -> tuple[int, ...]:
     """Return the numbers of the lines that begin a turn, from 0: those of models, and every line before the first."""
-    beginnings = trace.read(range(len(trace)), _BEGINNING_BYTES)
-    models = [number for number, (_, text) in enumerate(beginnings) if _MODEL.match(text)]
-    return (*range(models[0] if models else len(trace)), *models)
+    return (*range(trace.models[0] if trace.models else len(trace)), *trace.models)
 
 
 def turns_of(trace: TraceLines, starts: Sequence[int], first: int, most: int) -> Iterator[Turn]:

@@ -32,3 +32,15 @@ def test_a_belief_and_each_sample_are_said_in_a_line_of_their_own(tmp_path: Path
     ]
     assert turns[1].action == "Called update_belief"
     assert ("belief", "m1 0.25, m2 0.5") in turns[0].steps[0][1]
+
+
+def test_where_turns_begin_is_known_without_reading_the_trace_again(tmp_path: Path) -> None:
+    trace = Trace()
+    for _ in range(3):
+        trace.write(SampleStep("x.sample#1", "recorded", "", {"m1": 0.3}))
+    with Store.open(f"sqlite:///{tmp_path}/l.db") as store:
+        traces = Traces(store)
+        lines = trace_lines(traces.files, traces.keep(trace))
+        for file in tmp_path.rglob("*.jsonl"):
+            file.unlink()
+        assert turn_starts(lines) == (0, 1, 2)

@@ -7,6 +7,7 @@ decompressor before the line.
 
 import hashlib
 import json
+import re
 import zlib
 from array import array
 from bisect import bisect_right
@@ -22,6 +23,8 @@ _PACKED_BYTES = 2**16
 
 MOST_LINES = 1_000_000
 """The longest recorded trace has some thousands."""
+_BEGINNING_BYTES = 80
+_MODEL = re.compile(rb'\{"step": \d+, "kind": "model')
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,8 @@ class TraceLines:
     digest: str
     ends: "array[int]"
     """Offsets behind each line feed, in bytes; what follows the last one is no line."""
+    models: "array[int]"
+    """The numbers of the lines of models' steps, from 0."""
     state: tuple[int, ...]
     """The file's state, which differs after any change; empty for a row."""
 
@@ -79,21 +84,26 @@ class TraceLines:
 def trace_lines(files: ContentStore, digest: str) -> TraceLines:
     """Return the lines of a trace, which is read once, never held whole; raise `UsageError` as `ContentStore.read`."""
     state = state_of(files, digest)
-    hashed, ends, at = hashlib.sha256(), array("q"), 0
+    hashed, ends, models, at, beginning = hashlib.sha256(), array("q"), array("q"), 0, b""
     for block in _blocks(files, digest):
         hashed.update(block)
-        place = block.find(b"\n")
+        start, place = 0, block.find(b"\n")
         while place >= 0:
             if len(ends) == MOST_LINES:
                 raise UsageError(
                     f"the {files.noun} {digest} has more than {MOST_LINES:,} lines; predibot writes none such"
                 )
+            if _MODEL.match(beginning + block[start : min(place, start + _BEGINNING_BYTES)]):
+                models.append(len(ends))
             ends.append(at + place + 1)
-            place = block.find(b"\n", place + 1)
+            start, beginning = place + 1, b""
+            place = block.find(b"\n", start)
+        # A line can go on in the next block.
+        beginning = (beginning + block[start : start + _BEGINNING_BYTES])[:_BEGINNING_BYTES]
         at += len(block)
     if hashed.hexdigest() != digest:
         raise UsageError(f"the {files.noun} {digest} was changed since: its content does not have the hash of its name")
-    return TraceLines(files, digest, ends, state)
+    return TraceLines(files, digest, ends, models, state)
 
 
 def state_of(files: ContentStore, digest: str) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import PAGE, Rows, WebPage, day_of, end_of_day, pagination, records
 from predibot.web.rendering import line, lines
-from predibot.web.turns import turns_of
+from predibot.web.turns import turn_starts, turns_of
 
 _AT_ONCE = 500
 _MOST_FIND = 200
@@ -222,7 +222,7 @@ def _trace_context(
         return shown
     try:
         trace = cache.trace_lines(digest)
-        starts = cache.turn_starts(trace)
+        starts = turn_starts(trace)
         shown |= {"in_trace": len(trace), "all_turns": len(starts)}
         if not (step or find or only):
             return {**shown, "turns": tuple(turns_of(trace, starts, turn, most))}

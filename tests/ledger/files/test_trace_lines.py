@@ -55,6 +55,19 @@ def test_a_text_is_found_wherever_a_block_ends(store: Store, lines: list[str]) -
 
 
 @ONE_DATABASE
+@pytest.mark.parametrize("cut", [1, 9, 30, 70, 300])
+def test_lines_of_models_are_known_from_the_only_reading(store: Store, lines: list[str], cut: int) -> None:
+    model = '{"step": 10, "kind": "model", "text": "' + "y" * 500 + '"}'
+    # This one begins so many bytes before the end of the first block.
+    before = sum(len(line.encode()) + 1 for line in lines[:9])
+    lines[9:11] = ["x" * (BLOCK_BYTES - before - cut - 1), model]
+    lines[0] = lines[700] = model
+    lines[701] = f" {model}"
+    found = trace_lines(Traces(store).files, kept(store, lines))
+    assert [*found.models] == [0, 10, 700]
+
+
+@ONE_DATABASE
 def test_a_trace_that_was_changed_or_is_not_there_is_refused(store: Store) -> None:
     digest = kept(store, ['{"kind": "mine"}'])
     if store.files is None:
