@@ -155,7 +155,7 @@ def test_what_one_thread_lowers_no_other_one_that_looks_puts_back(monkeypatch: p
         # Unless it waits for the other one, it has done before that goes on.
         wait([lowered], timeout=0.5)
         slowly.go_on.set()
-        look.result()
+        wait([look, lowered])
         assert permits.limits["acme"].calls == lowered.result().limit == 5.6
 
 
