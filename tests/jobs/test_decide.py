@@ -1,6 +1,8 @@
 """Deciding: every bot on every event, each once, on files and on a server."""
 
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,10 @@ import pytest
 from predibot.config import Settings
 from predibot.errors import VenueError
 from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.deciding.decide_one import WorkResult
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
+from predibot.jobs.workers import dispatch
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import read_runs
 from tests.jobs.tiny import canonical, clock, decide_on, nobody, recipe_of, request_of, statuses
@@ -75,6 +79,21 @@ def test_threads_of_one_process_that_decide_at_once_decide_each_once(store: Stor
     assert len(reports) == 3
     assert len(made) == 6
     assert found(store, "SELECT count(*) FROM attempts") == [6]
+
+
+def test_the_time_of_a_decision_counts_from_its_claim(
+    store: Store, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, begin = list[object](), dispatch.start_call
+
+    def begin_to_decide(work: Callable[[], WorkResult]) -> "Future[WorkResult]":
+        begun.extend(found(store, "SELECT count(*) FROM tasks WHERE status = 'claimed'"))
+        return begin(work)
+
+    monkeypatch.setattr(dispatch, "start_call", begin_to_decide)
+    report = decide_on(store, archive)
+    assert len(begun) == len(report.decisions) > 0
+    assert 0 not in begun
 
 
 def test_a_list_that_cannot_be_read_whole_leaves_no_run(ledger: Store) -> None:

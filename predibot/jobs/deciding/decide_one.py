@@ -84,21 +84,26 @@ class WorkResult:
     """Why another process could not store its result."""
 
 
-def work(job: DecideJob, worker: Worker) -> WorkResult:
-    """Do one piece of work if it is free, and store how it ended.
+def take(job: DecideJob, worker: Worker) -> Callable[[], WorkResult] | WorkResult:
+    """Claim one piece of work, and return a function that does it and stores how it ended; a result if it is not free.
 
-    Raises:
-        LedgerError: If the result could not be stored.
-        BaseException: Any foreign error of a strategy, after it was recorded.
+    `LedgerError` is raised if it cannot be claimed. The function raises it if the result could not be stored, and any
+    foreign error of a strategy, after it was recorded.
     """
-    with log_context(LogContext(worker.run.key, job.bot.name, job.subject.id)):
+    about = LogContext(worker.run.key, job.bot.name, job.subject.id)
+    with log_context(about):
         claim_or_taken, account_id = _claim_job(job, worker)
-        if isinstance(claim_or_taken, str):
-            return WorkResult(cast(Status | Literal["claimed", "missed"], claim_or_taken), made_here=False)
-        try:
-            return _work_on_claim(job, worker, claim_or_taken, account_id)
-        except ClaimLost:
-            return WorkResult("claimed", made_here=False)
+    if isinstance(claim_or_taken, str):
+        return WorkResult(cast(Status | Literal["claimed", "missed"], claim_or_taken), made_here=False)
+
+    def work() -> WorkResult:
+        with log_context(about):
+            try:
+                return _work_on_claim(job, worker, claim_or_taken, account_id)
+            except ClaimLost:
+                return WorkResult("claimed", made_here=False)
+
+    return work
 
 
 def _work_on_claim(job: DecideJob, worker: Worker, claim: Claim, account_id: int | None) -> WorkResult:

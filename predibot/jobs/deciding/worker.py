@@ -151,6 +151,8 @@ class Worker:
     loopback: str | None = None
     """The address of a sandbox's pages."""
     watch: Watch = ignore_progress
+    begin: Callable[[], None] = lambda: None
+    """Called once a decision is claimed, from which on its time counts."""
     secrets: SecretValues = field(default_factory=lambda: SecretValues(secrets_present()))
     """Values that no row may hold: a strategy may read the environment, and quote it in an error."""
     holder: str = ""

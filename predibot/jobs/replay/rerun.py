@@ -69,7 +69,7 @@ from predibot.errors import (
 from predibot.games.answers import ABSENT
 from predibot.jobs.decide import bot_plan
 from predibot.jobs.deciding.activity import StepListener
-from predibot.jobs.deciding.decide_one import work
+from predibot.jobs.deciding.decide_one import WorkResult, take
 from predibot.jobs.deciding.opened_models import AnswerRoom, DeclaredModels
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import DecideJob, Worker
@@ -407,7 +407,9 @@ def _with_needs(recipe: Recipe) -> tuple[Recipe, Mapping[str, str]]:
 def _decide_again(job: DecideJob, worker: Worker) -> None:
     """Make one decision; a crash of a strategy is recorded, as it was then."""
     try:
-        work(job, worker)
+        work = take(job, worker)
+        if not isinstance(work, WorkResult):
+            work()
     except (LedgerError, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result

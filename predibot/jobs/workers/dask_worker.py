@@ -7,7 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from distributed import Worker as DaskWorker
@@ -75,8 +76,10 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
             return error
         try:
             owner, address = worker.claimant.owner, self._dask.address
-            self._report({"began": number, "owner": owner, "holder": worker.holder, "worker": address})
-            return function(*arguments, worker)
+            message = {"began": number, "owner": owner, "holder": worker.holder, "worker": address}
+            begin = partial(self._report, message)
+            begin()
+            return function(*arguments, replace(worker, begin=begin))
         finally:
             with self._lock:
                 self._under_way -= 1

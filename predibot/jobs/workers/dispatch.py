@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import LedgerError, PredibotError, describe_error
 from predibot.jobs.deciding.activity import Activity, State
-from predibot.jobs.deciding.decide_one import WorkResult, give_up, work
+from predibot.jobs.deciding.decide_one import WorkResult, give_up, take
 from predibot.jobs.deciding.worker import DecideJob, JobKey, Worker
 from predibot.jobs.logs.log_file import LogContext, current_log_context, log_context
 from predibot.jobs.workers.pool import LostProcess, Pool, ThreadPool
@@ -141,10 +140,18 @@ class Dispatch:
 
 
 def work_in_time(job: DecideJob, worker: Worker) -> WorkResult:
-    """Do a job in a thread of its own; one that hangs is left behind, its decision failed. Raises what `work` does."""
+    """Do a job in a thread of its own; one that hangs is left behind, its decision failed. Raises what `take` does.
+
+    Its time counts from its claim, for which it may wait long where many claim at once. Nobody who is left behind
+    claims then: that decision would be paid for, and nobody would give it up.
+    """
     worker.watch(Activity(job.bot.name, job.subject.id, "running"))
+    work = take(job, worker)
+    if isinstance(work, WorkResult):
+        return work
+    worker.begin()
     seconds = worker.settings.decision_deadline_seconds
-    future = start_call(partial(work, job, worker))
+    future = start_call(work)
     if wait([future], timeout=seconds).not_done:
         was_claimed = give_up(job, worker, _late_message(seconds), seconds)
         if was_claimed or not future.done():

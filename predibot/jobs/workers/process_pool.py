@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import count
@@ -146,8 +146,10 @@ def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level
 
 def _call_and_report(call: Call, worker: Worker, reports: "_Reports") -> None:
     number, function, arguments = call
-    reports.send(CallReport(number))
-    reports.send(CallReport(number, is_over=True, result=function(*arguments, worker)))
+    begin = partial(reports.send, CallReport(number))
+    begin()
+    result = function(*arguments, replace(worker, begin=begin))
+    reports.send(CallReport(number, is_over=True, result=result))
 
 
 class _Reports(logging.Handler):
