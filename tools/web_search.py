@@ -19,6 +19,7 @@ from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import Spending
 from predibot.domain.clock import format_instant
 from predibot.domain.trace import SearchHit, SearchStep
+from predibot.research.pages.dates_in_text import was_changed
 from predibot.research.search.addresses import landing_url
 from predibot.research.search.blocked_domains import blocked_domain, blocked_domains
 from predibot.research.search.provider import (
@@ -233,6 +234,10 @@ def _why_not(result: SearchResult, policy: SearchPolicy) -> str:
         return "without a provable date"
     if policy.before is not None and result.published_at is not None and result.published_at > policy.before:
         return "later than the replay's instant"
+    said = f"{result.title}\n{result.snippet}"[: 4 * _SNIPPET_CHARACTERS]
+    if policy.before is not None and was_changed(said, policy.before.date(), is_known=True):
+        # The date is the first publication's, and the snippet is of today.
+        return "changed after the replay's instant"
     if policy.after is not None and (result.published_at is None or result.published_at < policy.after):
         return "before the window"
     return ""

@@ -1,7 +1,7 @@
 """Web search: what an agent is told, what is dropped, what it costs, and that the future stays hidden."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -153,6 +153,15 @@ def test_a_replay_drops_what_is_undated_or_later_and_counts_it() -> None:
     assert trace.steps[0].dropped == {"without a provable date": 1, "later than the replay's instant": 1}
     with pytest.raises(ValueError, match="time zone"):
         SearchPolicy(before=NOW.replace(tzinfo=None))
+
+
+def test_a_replay_drops_what_says_that_it_was_changed_later() -> None:
+    changed = replace(result("https://a.example"), snippet="Updated 3 March 2026: A. has won.")
+    upcoming = replace(result("https://b.example"), snippet="The vote is to be held on 3 March. Updated 4 January.")
+    provider = ScriptedProvider([changed, upcoming])
+    text = asked(provider, policy=SearchPolicy(before=NOW))
+    assert text.startswith('1 results for "who wins" (1 dropped: 1 changed after the replay\'s instant)')
+    assert "A. has won" in asked(provider) and "A. has won" not in text
 
 
 def test_a_replay_never_asks_a_provider_that_does_not_date_its_results() -> None:
