@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from predibot.research.pages.fetch import FetchPolicy, Page, SafeFetcher
+from tests.jobs.program import PATIENCE_SECONDS
 
 PUBLIC = "93.184.216.34"
 HTML = b"<html><head><title>News</title></head><body><p>The vote is on Tuesday.</p></body></html>"
@@ -76,7 +77,7 @@ class World:
         return socket.create_connection(("127.0.0.1", self.port), timeout=seconds)
 
     def fetch(self, url: str, policy: FetchPolicy | None = None) -> Page:
-        held_to = policy or FetchPolicy(deadline_seconds=10)
+        held_to = policy or FetchPolicy(deadline_seconds=PATIENCE_SECONDS)
         return SafeFetcher(held_to, resolve=self.resolve, connect=self.connect).fetch(url)
 
     def serve(self, listener: socket.socket) -> None:
@@ -91,7 +92,7 @@ class World:
     def _serve_one(self, plain: socket.socket) -> None:
         # Clients under attack hang up in the middle, which is what they should do.
         with contextlib.suppress(OSError), plain, self.wrap(plain) as connection:
-            connection.settimeout(10)
+            connection.settimeout(PATIENCE_SECONDS)
             head = b""
             while b"\r\n\r\n" not in head and (more := connection.recv(4096)):
                 head += more

@@ -20,6 +20,7 @@ from predibot.agents.loop.container import (
     python_side,
 )
 from predibot.net.deadline import call_within
+from tests.jobs.program import PATIENCE_SECONDS
 
 TOOLS = {"web_search": ("query",), "final_answer": ("market_decisions",)}
 
@@ -111,7 +112,11 @@ def test_after_it_broke_the_next_code_gets_a_new_one_with_nothing_in_it(broken: 
             container.run("print(x)", deadline_seconds=30.0)
 
 
-def test_the_client_is_gone_before_its_container_is_ended_which_may_hang(tmp_path: Path) -> None:
+def test_the_client_is_gone_before_its_container_is_ended_which_may_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What ends it takes as long to start as the machine is busy.
+    monkeypatch.setattr("predibot.agents.loop.container._KILL_SECONDS", PATIENCE_SECONDS)
     pid, found = tmp_path / "pid", tmp_path / "found"
     start = (
         f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); print('no', flush=True); time.sleep(600)"

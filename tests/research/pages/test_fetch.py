@@ -13,6 +13,7 @@ import pytest
 
 from predibot.research.pages.errors import AddressRefused, PageUnavailable, PageUnreadable
 from predibot.research.pages.fetch import FetchPolicy, SafeFetcher
+from tests.jobs.program import PATIENCE_SECONDS
 from tests.net.certificates import make_certificate
 from tests.research.web_world import HTML, PUBLIC, World, by_host, drip, redirect, reply, running, saying
 
@@ -178,7 +179,7 @@ def test_an_endless_body_is_given_up_at_the_limit(world: World, length: bytes) -
     start = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + length + b"\r\n"
     world.answer = drip(start + b"x" * 2_000_000, b"x" * 100_000, world.stop)
     with pytest.raises(PageUnreadable, match="larger than 1,000,000"):
-        world.fetch(URL, FetchPolicy(max_body_bytes=1_000_000, deadline_seconds=10))
+        world.fetch(URL, FetchPolicy(max_body_bytes=1_000_000, deadline_seconds=PATIENCE_SECONDS))
 
 
 @pytest.mark.parametrize(
