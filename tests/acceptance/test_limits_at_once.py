@@ -16,7 +16,7 @@ import pytest
 from tests.acceptance.conftest import Predibot, bot_of, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, completion, hang, hang_up, serving
 from tests.cli.alone import Ended, predibot_alone
-from tests.jobs.program import Program, passes_over, wait_until
+from tests.jobs.program import PATIENCE_SECONDS, Program, passes_over, wait_until
 from tests.ledger.statements import found
 from tests.soaks import few, one_in
 
@@ -151,7 +151,7 @@ def test_a_second_signal_while_books_are_made_loses_nothing(
             process.send_signal(first)
             wait_until(lambda: passes_over(process, SIGINT, SIGTERM))
             process.send_signal(second)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, json.loads(out)["exit_code"]) == (code, code), err
     assert "Traceback" not in err
     # The worst case of both calls, settled, and nothing set aside any more.

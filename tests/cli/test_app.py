@@ -24,7 +24,7 @@ from tests.agents.chat_server import Said, chat_server, hang
 from tests.cli.alone import PROGRAM, in_a_shell
 from tests.cli.conftest import WORLD
 from tests.forked import Forked
-from tests.jobs.program import wait_until
+from tests.jobs.program import PATIENCE_SECONDS, wait_until
 from tests.plain_words import private_words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -218,9 +218,9 @@ def test_a_signal_stops_within_a_second_and_says_how_to_go_on(
         wait_until(lambda: bool(venue.asked))
         began = time.monotonic()
         process.send_signal(stop)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
     # A second is promised on a machine with nothing else to do; the venue itself never answers.
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 30
     # Where Ctrl-C comes in the middle of an import, Python ends by the signal; a shell shows 130 for both.
     assert process.returncode in (code, -stop), err
     assert re.search(rf"{word}: what is recorded is kept. To go on, run again: `\S*predibot {arguments[0]} ", err)
@@ -232,7 +232,7 @@ def test_a_signal_stops_within_a_second_and_says_how_to_go_on(
 def test_a_full_disk_behind_stdout_is_one_line(decided: Predibot, tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         process = _started(tmp_path, "runs", "--json", stdout=full.fileno())
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 1
     assert err.splitlines()[-1].startswith("error: output cannot be written: No space left on device")
 
@@ -242,7 +242,7 @@ def test_a_reader_who_leaves_early_is_no_error(decided: Predibot, tmp_path: Path
         process = _started(tmp_path, *command)
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
         assert "Error" not in process.stderr.read()
         process.stderr.close()
 

@@ -13,6 +13,7 @@ import pytest
 from tests.acceptance.conftest import Predibot
 from tests.cli.terminal import hints, on_a_terminal, screen_after, without_colours
 from tests.forked import Forked
+from tests.jobs.program import PATIENCE_SECONDS
 
 COLUMNS = 80
 
@@ -32,7 +33,7 @@ def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_whe
         demo.send_signal(signal.SIGINT)
         began = time.monotonic()
         rest = demo.stderr.read()
-        assert demo.wait(timeout=60) == 130, rest
+        assert demo.wait(timeout=PATIENCE_SECONDS) == 130, rest
     assert time.monotonic() - began < 30
     assert re.search("interrupted. To start over, run again: `.*predibot demo`", rest)
     assert "Traceback" not in rest

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import claimed, outcomes
 from tests.ledger.statements import found
 from tests.soaks import few
@@ -32,7 +32,7 @@ def test_a_signal_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(
     wait_until(lambda: has_come_to_the_slow(program))
     began = time.monotonic()
     process.send_signal(first)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     # One second is promised; what waits in vain waits ten minutes, and the rest is the machine's.
     assert time.monotonic() - began < 30
     assert (process.returncode, json.loads(out)["exit_code"]) == (code, code)
@@ -122,7 +122,7 @@ def test_a_ledger_that_is_removed_while_bots_decide_is_an_error(program: Program
     text = SLOW.replace("time.sleep(self.seconds)", body).replace("import time", "from pathlib import Path")
     program.strategy("removes", text.replace("Slow", "Removes"))
     process = program.decide("--bots", "removes")
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     document = json.loads(out)
     assert (process.returncode, document["exit_code"]) == (1, 1)
     assert "was removed, moved or replaced while it was in use" in document["error"]["message"]
@@ -136,7 +136,7 @@ def test_ctrl_c_does_not_wait_for_a_ledger_that_somebody_holds(program: Program)
         other.execute("BEGIN IMMEDIATE")
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_SECONDS)
         # Of another program's lock SQLite would wait half a minute for.
         assert time.monotonic() - began < 20
     assert process.returncode == 130

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.program import Program
+from tests.jobs.program import PATIENCE_SECONDS, Program
 from tests.soaks import few
 from tests.venues.payloads import NOW
 
@@ -57,7 +57,7 @@ def replayed(program: Program, *more: str) -> tuple[int, Any]:
     """Return the exit code and the document of a replay of two days."""
     instants = ("--from", NOW.isoformat(), "--to", "2026-02-14T19:30Z", "--venue", "archive:archive")
     process = program.start("replay", *instants, "--ledger", program.ledger, "--json", *more)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert out, err
     return process.returncode, json.loads(out)
 

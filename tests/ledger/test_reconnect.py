@@ -157,7 +157,7 @@ def test_a_server_that_comes_back_later_is_waited_for(postgres: Postgres) -> Non
                 written.result(timeout=1.0)
         finally:
             postgres.start()
-        written.result(timeout=60.0)
+        written.result(timeout=PATIENCE_SECONDS)
         assert count(store, "events") == 1
 
 
@@ -172,7 +172,7 @@ def test_a_server_that_somebody_reached_before_is_waited_for_as_it_is_opened(pos
             with pytest.raises(TimeoutError):
                 opened.result(timeout=1.0)
             postgres.start()
-            opened.result(timeout=60.0).close()
+            opened.result(timeout=PATIENCE_SECONDS).close()
     finally:
         postgres.start()
 
@@ -308,10 +308,10 @@ def test_a_process_that_stops_while_it_writes_stops_nobody_else_and_writes_once_
         other = subprocess.Popen([sys.executable, "-c", STOPS, address], stdout=subprocess.PIPE, text=True)
         try:
             wait_until(lambda: psutil.Process(other.pid).status() == psutil.STATUS_STOPPED)
-            pool.submit(altered, store, "UPDATE events SET title = title || 'm'").result(timeout=120.0)
+            pool.submit(altered, store, "UPDATE events SET title = title || 'm'").result(timeout=PATIENCE_SECONDS)
         finally:
             other.send_signal(signal.SIGCONT)
-            out, _ = other.communicate(timeout=120.0)
+            out, _ = other.communicate(timeout=PATIENCE_SECONDS)
         assert (out, found(store, "SELECT title FROM events")) == ("2\n", ["tms"])
 
 

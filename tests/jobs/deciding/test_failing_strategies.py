@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.program import Program, document_of
+from tests.jobs.program import PATIENCE_SECONDS, Program, document_of
 from tests.ledger.statements import found
 
 TEMPLATE = '''"""A probe."""
@@ -142,7 +142,7 @@ def test_a_strategy_of_another_game_is_refused_before_anything_is_decided(probed
     stranger = TEMPLATE.format(name="Stranger", body="return say(context)")
     probed.strategy("stranger", stranger.replace("    def decide", "    games = ('toy',)\n\n    def decide"))
     process = probed.decide("--bots", "stranger")
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 1
     assert "strategy 'stranger' plays toy, and not game 'dollar_per_event'" in said
 

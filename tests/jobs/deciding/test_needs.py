@@ -6,7 +6,7 @@ from math import fsum
 import pytest
 
 from tests.agents.chat_server import ChatServer, Said, chat_server, completion, hang
-from tests.jobs.program import Program, document_of
+from tests.jobs.program import PATIENCE_SECONDS, Program, document_of
 from tests.ledger.statements import found
 
 HEAD = '''"""A probe."""
@@ -100,7 +100,7 @@ def served(server: ChatServer, more: str = "") -> str:
 def refused(program: Program, *arguments: str) -> str:
     """Return the sentence a call of `decide` is refused with."""
     process = program.decide(*arguments)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 1, out
     return str(json.loads(out)["error"]["message"])
 
@@ -125,7 +125,7 @@ def test_a_model_that_is_not_declared_is_not_opened(probes: Program) -> None:
     with chat_server(completion()) as server:
         stated = served(server, "price_usd_per_million_tokens = 1")
         process = probes.decide(recipe(probes, "undeclared", stated, limits=LIMIT))
-        rows = json.loads(process.communicate(timeout=60)[0])["decisions"]
+        rows = json.loads(process.communicate(timeout=PATIENCE_SECONDS)[0])["decisions"]
     assert {row["status"] for row in rows} == {"failed"}
     said = "strategy 'undeclared' opens model 'acme/unpriced', and the models it declares are: none. Declare it"
     assert all(said in row["message"] for row in rows)
@@ -179,7 +179,7 @@ def test_prices_of_the_past_are_given_to_who_declares_them(probes: Program) -> N
     report = document_of(probes.decide(recipe(probes, "historian")))
     assert {row["status"] for row in report["decisions"]} == {"recorded"}
     process = probes.decide(recipe(probes, "forgetful"), "--new-run")
-    rows = json.loads(process.communicate(timeout=60)[0])["decisions"]
+    rows = json.loads(process.communicate(timeout=PATIENCE_SECONDS)[0])["decisions"]
     assert {row["status"] for row in rows} == {"failed"}
     assert all("Set needs = Needs(history=True)" in row["message"] for row in rows)
 

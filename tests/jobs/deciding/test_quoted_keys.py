@@ -8,7 +8,7 @@ import pytest
 
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, error
 from tests.jobs.deciding.test_failing_strategies import TEMPLATE
-from tests.jobs.program import Program
+from tests.jobs.program import PATIENCE_SECONDS, Program
 
 KEY = "sk+SECRET/0123456789=abcdef"
 KEYS = {name: KEY for name in ("OPENAI_API_KEY", "ACME_API_KEY", "SERVICE_TOKEN")}
@@ -75,11 +75,11 @@ def test_a_key_that_a_plug_in_quotes_as_it_loads_is_not_shown(program: Program) 
     (tools / "torn_tool.py").write_text(body)
     torn = Program(program.folder, {**program.settings, "PREDIBOT_TOOLS": str(tools)})
     for arguments in (["bots"], ["doctor", "--json"]):
-        out, err = torn.start(*arguments).communicate(timeout=120)
+        out, err = torn.start(*arguments).communicate(timeout=PATIENCE_SECONDS)
         assert "***" in out
         assert leaks(out) == leaks(err) == []
     process = torn.decide("--bots", "torn")
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 1
     assert "torn.py does not load: RuntimeError: GET /?key=*** ***" in out
     assert leaks(out) == leaks(err) == []
@@ -89,7 +89,7 @@ def test_a_key_that_a_plug_in_quotes_as_it_loads_is_not_shown(program: Program) 
 def test_what_amazon_calls_its_keys_is_masked_too(tmp_path: Path, name: str) -> None:
     program = Program(tmp_path, {name: KEY})
     program.strategy("torn", f"import os\nraise RuntimeError(os.environ[{name!r}])\n")
-    out, err = program.start("bots").communicate(timeout=120)
+    out, err = program.start("bots").communicate(timeout=PATIENCE_SECONDS)
     assert "RuntimeError: ***" in out
     assert leaks(out) == leaks(err) == []
 

@@ -20,6 +20,7 @@ from predibot.cli.schedule import GROUP
 from predibot.errors import UsageError
 from predibot.jobs.schedule.install import Installation, make_files
 from tests.acceptance.conftest import said_here
+from tests.jobs.program import PATIENCE_SECONDS
 from tests.operator import set_up
 
 RECIPE = """
@@ -54,7 +55,7 @@ def test_systemd_takes_the_unit(folder: Path) -> None:
     unit.write_text(text, encoding="utf-8")
     around = {**os.environ, "XDG_RUNTIME_DIR": str(folder.parent)}
     verify = ["systemd-analyze", "verify", "--user", str(unit)]
-    done = subprocess.run(verify, env=around, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(verify, env=around, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "TimeoutStopSec=75\n" in text
     assert '-m predibot schedule "runs/my daily.toml" --grace 45\n' in text

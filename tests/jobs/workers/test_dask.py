@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from predibot.ledger.write.process_identity import is_same_kernel, new_owner
-from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import claimed, outcomes
 from tests.jobs.tiny import canonical_at
 from tests.jobs.workers.test_process_spending import said
@@ -212,7 +212,7 @@ def test_who_is_interrupted_takes_back_what_a_cluster_has_under_way(cluster: Clu
     process = program.decide("--bots", "slow", *cluster.executor)
     wait_until(lambda: claimed(program) == EVENTS)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE_SECONDS)
     assert claimed(program) == 0
     assert worker.poll() is None
 
@@ -297,7 +297,7 @@ def test_a_scheduler_that_goes_away_ends_the_call_and_the_next_one_goes_on(progr
     process = program.decide("--bots", "slow", *cluster.executor)
     wait_until(lambda: program.count("decisions") >= 1)
     scheduler.kill()
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 1
     assert "scheduler" in out
     assert document_of(program.decide("--bots", "slow"))["totals"]["skipped"] >= 1

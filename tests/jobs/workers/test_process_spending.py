@@ -8,7 +8,7 @@ import pytest
 
 from tests.agents.chat_server import ChatServer, Said, chat_server, completion, error, hang
 from tests.jobs.deciding.test_needs import BY_PROPERTY, GIVEN_UP, HEAD, JUDGED, recipe, served
-from tests.jobs.program import SLOW, Program, document_of, wait_until, workers_of
+from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, document_of, wait_until, workers_of
 from tests.jobs.test_killed import claimed
 from tests.jobs.workers.test_processes import NO_DASK
 from tests.ledger.statements import found
@@ -107,7 +107,7 @@ def test_a_process_that_hangs_as_a_whole_is_booked_for_when_it_is_killed(endless
         wait_until(lambda: len(server.asked) == 2)
         for worker in workers_of(process.pid):
             worker.suspend()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 4, err
         assert len(server.asked) == 2
     assert "gave no answer within 6 s" in out
@@ -129,7 +129,7 @@ def test_who_is_interrupted_books_what_was_under_way(
         process = endless.decide(path, "--events", "1", *executor)
         wait_until(lambda: len(server.asked) == 2)
         process.send_signal(number)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_SECONDS)
         assert booked(endless) == (pytest.approx(KNOWN_USD + WORST_USD), 0, [])
 
 
@@ -142,7 +142,7 @@ def test_who_is_interrupted_books_what_was_under_way_however_much_it_is(endless:
         process = endless.decide("r.toml", "--events", "3", "--executor", "threads:48")
         wait_until(lambda: len(server.asked) == 48)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_SECONDS)
     assert booked(endless) == (pytest.approx(48 * WORST_USD), 0, [])
     for level in ("bot", "day"):
         (usd,) = found(endless.ledger, "SELECT sum(usd) FROM spending WHERE account LIKE :level", level=f"{level}/%")
@@ -165,7 +165,7 @@ def test_a_decision_whose_earlier_try_was_broken_off_costs_nobody_knows_what(end
         process = endless.decide(path, "--events", "1")
         wait_until(lambda: bool(server.asked))
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_SECONDS)
         document = document_of(endless.decide(path, "--events", "1"))
     assert document["decisions"][0]["cost_usd"] is None
     assert document["totals"]["cost_known_usd"] == pytest.approx(KNOWN_USD)

@@ -79,7 +79,7 @@ def test_a_signal_leaves_no_process_and_no_claim_behind(
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(number)
     # A second or a few are promised; what waits in vain waits ten minutes, and the rest is the machine's.
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == code
     assert claimed(program) == 0
     assert not psutil.wait_procs(children, timeout=PATIENCE_SECONDS)[1]
@@ -100,6 +100,6 @@ def test_processes_whose_first_one_was_killed_end_and_their_claims_are_free(prog
 
 def test_what_keeps_a_process_from_starting_is_told(program: Program) -> None:
     process = program.start("decide", "--venue", "archive:nowhere", "--json", *CROSS)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 1
     assert "nowhere" in json.loads(out)["error"]["message"]

@@ -18,6 +18,7 @@ from predibot.research.pages.errors import Deadline, PageUnavailable, PageUnread
 from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, PageSource
 from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.parser_process import ParserLimits
+from tests.jobs.program import PATIENCE_SECONDS
 from tests.research.pages.hostile_pages import HOSTILE
 from tests.soaks import one_in
 
@@ -259,7 +260,7 @@ def program(*lines: str, **pipes: int) -> "subprocess.Popen[str]":
 def ended(*lines: str) -> tuple[str, str, int]:
     """Return what a program wrote until it ended, its errors, and its exit code."""
     with program(*lines) as running:
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=PATIENCE_SECONDS)
     return out, err, running.returncode
 
 
@@ -269,7 +270,7 @@ READ_ONE = "said = read(b'<p>The vote is on Tuesday.</p>')"
 def test_pages_are_read_where_all_standard_streams_are_closed(tmp_path: Path) -> None:
     code = VISIT + READ_ONE + f"\nopen({str(tmp_path / 'said')!r}, 'w').write(said)"
     shell = ["/bin/sh", "-c", 'exec "$0" -c "$1" <&- >&- 2>&-', sys.executable, code]
-    subprocess.run(shell, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, timeout=60)
+    subprocess.run(shell, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, timeout=PATIENCE_SECONDS)
     assert (tmp_path / "said").read_text() == "The vote is on Tuesday."
 
 
@@ -291,7 +292,7 @@ def test_ctrl_c_ends_the_program_and_its_parsers_are_silent() -> None:
         assert busy.stdout is not None
         parser = psutil.Process(int(busy.stdout.readline()))
         os.killpg(busy.pid, signal.SIGINT)
-        _, err = busy.communicate(timeout=60)
+        _, err = busy.communicate(timeout=PATIENCE_SECONDS)
     # It may be raised while another error is handled, which is then told before it.
     assert err.count("KeyboardInterrupt") == 1
     assert err.rstrip().endswith("KeyboardInterrupt")
