@@ -123,6 +123,12 @@ _TITLES = {
 """Whole titles of walls; a page of `_TITLED_WORDS` is none, whatever its title."""
 _TITLED_WORDS = 200
 _WAITING = re.compile(r"\W*(?:loading|please wait|redirecting)\b.{0,30}", re.IGNORECASE)
+_UNFILLED = (
+    "//*[(@id='root' or @id='app' or @id='application' or @id='__next' or @id='__nuxt' or @id='___gatsby' or "
+    "self::app-root) and not(normalize-space())]"
+)
+"""Where a script would put the page; beside it there are menus at most."""
+_MENU_WORDS = 30
 _WAITING_WORDS, _CELLS = 10, 4
 """A page with this many cells of a table shows something."""
 _LOCKED = _any(r"isAccessibleForFree\W{1,12}false", r"content_tier[\"'\s]+content=[\"']locked")
@@ -172,6 +178,8 @@ def wall_of(html: str, text: str) -> Obstacle | None:
     if _WAITING.fullmatch(text.split("\n")[-1]) and _words(text) < _WAITING_WORDS:
         return Obstacle.NEEDS_SCRIPT
     has_table = len(tree.xpath(f"(//td[normalize-space()])[position() <= {_CELLS}]")) == _CELLS
+    if not has_table and not any(map(_is_prose, sentences)) and _words(text) < _MENU_WORDS and tree.xpath(_UNFILLED):
+        return Obstacle.NEEDS_SCRIPT
     for kind, few_words, phrases in _WALLS:
         # Lazily: a few sentences prove an article. Sentences of walls are short.
         rest = accumulate(

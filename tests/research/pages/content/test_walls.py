@@ -28,6 +28,7 @@ def wall(body: str, title: str = "Budget") -> Obstacle | None:
         ("NEEDS_SCRIPT", "<ul><li>Home<li>Sport</ul><p>JavaScript is disabled in your browser.</p>", "Odds"),
         ("NEEDS_SCRIPT", "<noscript>Bitte aktivieren Sie JavaScript.</noscript>", "Umfragen"),
         ("NEEDS_SCRIPT", "<noscript>このサイトではJavaScriptを有効にしてください。</noscript>", "世論調査"),
+        ("NEEDS_SCRIPT", "<header><a>Sign in</a></header><ul><li>Home<li>World</ul><div id=root></div>", "Odds"),
         ("ROBOT_CHECK", "<p>Checking your browser before you go on. Ray ID: 8a</p>", "Just a moment..."),
         ("ROBOT_CHECK", "<p>Please enable JS and disable any ad blocker</p>", "news.example"),
         ("ROBOT_CHECK", "<h1>Press & Hold to confirm you are a human (and not a bot).</h1>", "Access denied"),
