@@ -55,7 +55,7 @@ def run_tables(
     parameters; by default they are read from the names of models.
     """
     stated = None if families is None else read_families(families)
-    with store.blame_rows():
+    with store.blame_all_rows():
         readings, key, notes, cases, models = store.run_read(lambda connection: _readings(connection, run_key))
     if stated is not None and (strangers := sorted(stated.keys() - {*readings.bots})):
         what = f"{families} names {strangers[0][:40]!r}, which is no bot of run {key}"
@@ -108,6 +108,9 @@ def _readings(
         elif task in TASKS:
             facts[name] = Item.from_json(payload)
     answers = read_answers(connection, run.id)
+    for name, label in (each for of_bot in answers.labels.values() for each in of_bot.items()):
+        if label is not None and label not in TASKS[facts[name].task]:
+            raise ValueError(f"the label of {name[:60]!r} is {label[:20]!r}, and no answer of its task")
     notes = [
         f"{bot}: {reasons.total():,} texts without an answer, for want of budget or by failures; in no score"
         for bot, reasons in answers.silent.items()

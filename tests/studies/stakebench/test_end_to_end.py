@@ -103,6 +103,16 @@ def test_labels_are_what_the_model_said_and_what_is_none_is_refused(whole: Whole
     assert not reader.asked
 
 
+@pytest.mark.parametrize("label", ["zzz", "UP"])
+def test_labels_that_are_no_answers_of_their_task_are_one_sentence(whole: Whole, label: str) -> None:
+    shutil.copy(whole.ledger.removeprefix("sqlite:///"), "ledger.db")
+    with closing(sqlite3.connect("ledger.db")) as connection, connection:
+        connection.execute("UPDATE labels SET label = ?", (label,))
+    refused = said_here("tables", "stakebench", "--ledger", LEDGER)
+    assert (refused.code, refused.out) == (1, "")
+    assert f"is {label!r}, and no answer of its task. Put a copy in its place" in " ".join(refused.err.split())
+
+
 def test_a_ledger_of_texts_is_copied_whole(whole: Whole, postgres: Postgres) -> None:
     done_here("export", "out", "--ledger", whole.ledger)
     copy = postgres.fresh()
