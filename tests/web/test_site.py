@@ -21,6 +21,7 @@ from predibot.ledger.read.rows_for_python import select_decisions
 from predibot.ledger.store import Store
 from predibot.web.data_set import Feed
 from tests.acceptance.conftest import done_here, said_here
+from tests.cli.conftest import WORLD
 from tests.web.test_pages import Links
 from tests.worlds import Worlds, one_agent, three_games, two_events
 
@@ -99,11 +100,18 @@ def test_a_second_call_writes_nothing(site: Path, played: str) -> None:
     assert {name: (site / name).stat().st_mtime_ns for name in contents(site)} == before
 
 
+def three_days() -> None:
+    """Replay two bots on two events of each of three days into `ledger.db`, and publish it as `site`."""
+    where, at = ("--ledger", "sqlite:///ledger.db"), ("--from", "2026-01-10T12:00Z", "--to", "2026-01-12T12:00Z")
+    done_here("replay", "sandbox", *at, "--bots", "market_price,random_bet", "--events", "2", "--venue", WORLD, *where)
+    done_here("publish", "site", "--since", "2026-01-01", *where)
+
+
 def test_narrower_sites_lose_pages_and_what_a_killed_call_left_out_is_written_and_what_it_left_over_removed(
-    site: Path, played: str, tmp_path: Path
+    worlds: Worlds, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(site, folder)
+    folder, whole = worlds.copy(three_days, tmp_path) / "site", contents(worlds(three_days) / "site")
+    played = f"sqlite:///{worlds(three_days)}/ledger.db"
     narrow = said_here("publish", folder, "--ledger", played, "--json", "--since", "2026-01-11").document
     assert narrow["removed"] > 0 and narrow["files"] == len(contents(folder)) - 1
     with Store.open_to_read(played) as store:
@@ -121,29 +129,34 @@ def test_narrower_sites_lose_pages_and_what_a_killed_call_left_out_is_written_an
     (folder / "predibot-site.json").write_text(json.dumps({**manifest, "key": ""}))
     line = f"{hashlib.sha256(b'old').hexdigest()} event/of-another-day.html\n"
     (folder / "predibot-site.journal").write_text(line + line[:40])
-    said = said_here("publish", folder, "--since", "2026-01-01", "--ledger", played)
-    assert said.code == 0, said.err
+    done_here("publish", folder, "--since", "2026-01-01", "--ledger", played)
     left = contents(folder)
     assert left.pop("notes.txt") == b"mine"
-    assert left == contents(site)
+    assert left == whole
 
 
-def test_only_what_changed_is_written(site: Path, worlds: Worlds, tmp_path: Path) -> None:
-    address = f"sqlite:///{worlds.copy(three_games, tmp_path)}/ledger.db"
-    shutil.copytree(site, tmp_path / "site")
-    files = len(contents(site)) - 1
+def test_only_what_changed_is_written(worlds: Worlds, tmp_path: Path) -> None:
+    address = f"sqlite:///{worlds.copy(three_days, tmp_path)}/ledger.db"
+    before = contents(tmp_path / "site")
     asked = (tmp_path / "site", "--since", "2026-01-01", "--ledger", address, "--json")
     at = ("--from", "2026-01-13T12:00Z", "--to", "2026-01-13T12:00Z", "--bots", "market_price", "--events", "2")
-    said = said_here("replay", "sandbox", *at, "--ledger", address, "--venue", "sandbox:events=40,named=1")
-    assert said.code == 0, said.err
+    done_here("replay", "sandbox", *at, "--ledger", address, "--venue", WORLD)
     second = said_here("publish", *asked).document
-    assert second["files"] > files
+    assert second["files"] > len(before) - 1
+    left = contents(tmp_path / "site")
+    changed = {name for name in left if left[name] != before.get(name)} - {"predibot-site.json"}
     # Two events with what was said of them, and the lists; not the pages of other decisions.
-    assert 0 < second["written"] < files / 2
+    assert (second["written"], {name for name in changed & set(before) if "decision/" in name}) == (len(changed), set())
+
+
+def test_a_site_of_void_runs_has_one_page_and_what_is_not_its_own(site: Path, worlds: Worlds, tmp_path: Path) -> None:
+    address = f"sqlite:///{worlds.copy(three_games, tmp_path)}/ledger.db"
+    shutil.copytree(site, tmp_path / "site")
     with Store.open(address) as store, store.write() as connection:
         connection.exec_driver_sql("UPDATE runs SET voided_at = created_at, void_reason = 'wrong prices'")
     (tmp_path / "site/notes.txt").write_text("mine")
-    assert said_here("publish", *asked).document["removed"] > files / 2
+    asked = ("--since", "2026-01-01", "--ledger", address, "--json")
+    assert said_here("publish", tmp_path / "site", *asked).document["removed"] > len(contents(site)) / 2
     left = contents(tmp_path / "site")
     assert {name.partition("/")[0] for name in left} == {"index.html", "notes.txt", "predibot-site.json", "static"}
     home = left["index.html"].decode()
