@@ -12,7 +12,7 @@ from predibot.agents.prompts.untrusted_text import Fence
 from predibot.domain.trace import Step, ToolStep
 from predibot.domain.untrusted_text import cut_line, one_line
 from predibot.errors import AnswerError
-from predibot.games.answers import AnswerComplaint, list_ids, quoted
+from predibot.games.answers import AnswerComplaint, decode_json, list_ids, quoted
 from predibot.related.passages import best_passage
 
 UPDATE_BELIEF = "update_belief"
@@ -42,7 +42,7 @@ class Belief:
         Open questions and one kind of evidence may be missing. Raises `AnswerError` if another part is missing or of a
         wrong kind; the message says what to write.
         """
-        rows = arguments.get("probabilities")
+        rows = _decoded(arguments.get("probabilities"))
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not 1 <= len(rows) <= MAX_MARKETS:
             raise AnswerError(f"give probabilities as a list of 1 to {MAX_MARKETS} markets")
         texts = [arguments.get(name) or "" for name in ("evidence_for", "evidence_against", "open_questions")]
@@ -92,8 +92,13 @@ def last_belief(steps: Iterable[Step]) -> Belief | None:
     return found
 
 
+def _decoded(value: object) -> object:
+    """Return a value; one that was written as text is decoded, as Kimi, Qwen and Claude write nested arguments."""
+    return decode_json(value) if isinstance(value, str) else value
+
+
 def _probability(row: object) -> tuple[str, float]:
-    match row:
+    match _decoded(row):
         case {"market_id": str(market_id), "probability": float() | int() as probability} if (
             market_id.strip() and not isinstance(probability, bool) and 0.0 <= probability <= 1.0
         ):

@@ -119,6 +119,15 @@ def test_what_is_empty_and_may_be_left_out_is_left_out(empty: str | None) -> Non
     assert not looked.search({"query": "rain", "recent_days": empty}).is_refusal
 
 
+@pytest.mark.parametrize(
+    "probabilities", ['[{"market_id": "m1", "probability": 0.4}]', ['{"market_id": "m1", "probability": 0.4}']]
+)
+def test_chances_that_are_written_as_text_are_read(probabilities: object) -> None:
+    looked = research()
+    assert not looked.believe(belief(probabilities=probabilities)).is_refusal
+    assert looked.board.belief is not None and looked.board.belief.probabilities == (("m1", 0.4),)
+
+
 def test_of_a_search_all_titles_addresses_and_dates_stay_in_view_and_snippets_do_not() -> None:
     lines = ["7 results"]
     for n in range(7):
