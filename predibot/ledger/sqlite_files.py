@@ -143,11 +143,13 @@ def _checksums(file: BinaryIO) -> tuple[bytes, bytes, bytes]:
     return head[18:20], head[_PROGRAM_AT:behind], max(total, 1).to_bytes(4, "big")
 
 
-def has_all_pages(file: Path, size_bytes: int) -> bool:
+def has_all_pages(file: Path) -> bool:
     """Return whether a file that shrank has all the pages that its head counts, as compaction leaves it."""
     try:
         with open_plain(file) as opened:
             head = opened.read(_HEAD_BYTES)
+            # Looked at after the head, as the file may grow again at any moment.
+            size_bytes = os.fstat(opened.fileno()).st_size
     except OSError:
         return False
     # A size of one stands for the largest, which does not fit there.

@@ -325,7 +325,7 @@ class Store:
                 f"the ledger {self.address} was removed, moved or replaced while it was in use; what was recorded "
                 "since is not in it. Put the file back if it was moved, and run the same command again"
             )
-        if size_bytes < known_bytes and has_all_pages(self._file, size_bytes):
+        if size_bytes < known_bytes and has_all_pages(self._file):
             self._largest_bytes = size_bytes
         elif size_bytes < known_bytes:
             raise LedgerUnusable(

@@ -1,5 +1,6 @@
 """The size of a ledger: measured, and made smaller without anything that a score rests on."""
 
+from itertools import count
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from predibot.errors import ArtefactPruned, UsageError
+from predibot.ledger.care import ledger_stats
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Trace, Traces
 from predibot.ledger.store import Store
@@ -105,6 +108,28 @@ def test_a_trace_that_a_new_decision_names_too_is_not_pruned_and_one_that_is_kep
         assert predibot(*prune).document["traces"] == 2
         Traces(store).files.keep(data)
         assert Traces(store).files.read(old) == data
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_a_trace_stays_where_decisions_begin_before_its_file_is_removed(
+    predibot: Predibot, aged: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (old, _), looks = traces_of(aged).values(), count(1)
+    require = ledger_stats.require_nobody_at_work
+
+    def begin_before_the_second_look(*given: Any) -> None:
+        if next(looks) == 2:
+            raise UsageError("decisions are being made")
+        require(*given)
+
+    monkeypatch.setattr(ledger_stats, "require_nobody_at_work", begin_before_the_second_look)
+    prune = ("ledger", "prune", "--traces-older-than", "180d", "--yes", "--json", "--ledger", aged)
+    with Store.open(aged) as store:
+        assert predibot(*prune).document["traces"] == 1
+        assert Traces(store).files.read(old)
+        assert predibot(*prune).document["traces"] == 1
+        with pytest.raises(ArtefactPruned):
+            Traces(store).files.read(old)
 
 
 @ONE_DATABASE

@@ -285,10 +285,14 @@ def prune_traces(store: Store, *, before: datetime, now: datetime) -> Pruning:
     with store.write(durable=True) as connection:
         require_nobody_at_work(connection, store, now)
         found = _old_traces(connection, store, before)
-        mark_pruned(connection, sorted({stored.sha256 for _, _, stored in found}), at=now)
-    for _, _, stored in found:
-        if stored.file is not None:
-            stored.file.unlink(missing_ok=True)
+        marked = {stored.sha256 for _, _, stored in found}
+        mark_pruned(connection, sorted(marked), at=now)
+    # Where decisions are made again, the next call removes them: one of these may have such a trace too.
+    with suppress(UsageError), store.write() as connection:
+        require_nobody_at_work(connection, store, now)
+        for _, _, stored in _old_traces(connection, store, before):
+            if stored.file is not None and stored.sha256 in marked:
+                stored.file.unlink(missing_ok=True)
     return _summarize(found, before, done=True)
 
 
