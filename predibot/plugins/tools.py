@@ -23,6 +23,7 @@ from predibot.domain.terms import BUILT_IN_SEARCH
 from predibot.domain.trace import ToolOpenedStep, ToolPaidStep
 from predibot.domain.untrusted_text import shorten
 from predibot.errors import PluginError, UsageError, describe_error
+from predibot.games.answers import decode_json
 from predibot.net.deadline import start_call
 from predibot.plugins import registry
 from predibot.plugins.registry import Kind, Origin, Plugin, class_name_of, own_code, summary_of
@@ -54,6 +55,12 @@ class ToolPlugin:
 
     def arguments(self, given: Mapping[str, object]) -> dict[str, object]:
         """Return arguments as the function takes them; raise `ValueError` that names wrong ones."""
+        fields = cast(Mapping[str, object], self.schema.parameters["properties"])
+        # Kimi, Qwen and Claude write lists and objects as text.
+        given = {
+            name: decode_json(value) if isinstance(value, str) and _is_nested(fields.get(name)) else value
+            for name, value in given.items()
+        }
         try:
             parsed = self.arguments_model.model_validate_json(json.dumps(given), strict=True)
         except ValidationError as error:
@@ -62,6 +69,14 @@ class ToolPlugin:
                 "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems)
             ) from None
         return {str(field.alias): getattr(parsed, name) for name, field in type(parsed).model_fields.items()}
+
+
+def _is_nested(schema: object) -> bool:
+    """Return whether a field is a list or an object, and no text."""
+    if not isinstance(schema, Mapping):
+        return False
+    kinds = {each.get("type") for each in (schema, *schema.get("anyOf", ()))}
+    return not kinds.isdisjoint(("array", "object")) and "string" not in kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ def test_a_tool_says_by_its_signature_and_docstring_what_a_model_is_told(plugins
     given = tool.arguments({"candidate": "A", "days": ["2026-01-02"], "share": 1})
     assert [given[name] for name in ("candidate", "schema", "count", "share")] == ["A", "mean", 3, 1.0]
     assert str(given["days"]) == "[datetime.date(2026, 1, 2)]"
+    # A list may be written as text.
+    assert tool.arguments({"candidate": "[1]", "days": '["2026-01-02"]'}) == {**given, "candidate": "[1]", "share": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -85,6 +87,7 @@ def test_a_tool_says_by_its_signature_and_docstring_what_a_model_is_told(plugins
         ({}, "candidate: Field required"),
         ({"candidate": 3}, "candidate: Input should be a valid string"),
         ({"candidate": "A", "count": "3"}, "count: Input should be a valid integer"),
+        ({"candidate": "A", "days": "2026-01-02"}, "days: Input should be a valid array"),
         ({"candidate": "A", "count": 10}, "count: Input should be less than or equal to 9"),
         ({"candidate": "A", "schema": "x"}, "schema: Input should be 'raw' or 'mean'"),
         ({"candidate": "A", "as_of": "2030-01-01T00:00:00Z"}, "as_of: Extra inputs are not permitted"),
