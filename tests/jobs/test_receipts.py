@@ -232,6 +232,13 @@ def test_another_root_of_a_run_is_named_and_a_receipt_made_anew_over_a_changed_r
         assert (said.code, "which is that of no receipt here" in said.out) == (1, True)
 
 
+def test_roots_in_a_link_to_itself_are_one_sentence(predibot: Predibot) -> None:
+    Path("loop").symlink_to("loop")
+    said = predibot("verify", "--publish", "loop")
+    assert said.code == 1
+    assert said.err.splitlines()[-1] == "error: loop is a link that leads back to itself. Name another file."
+
+
 def test_a_published_run_that_is_gone_is_named(predibot: Predibot) -> None:
     assert predibot("verify", "--publish", "roots").code == 0
     assert predibot("decide", "r.toml", "--ledger", "sqlite:///other.db").code == 0
