@@ -5,11 +5,14 @@ the card, `data_set.md`, column by column, so that nothing gets in unseen: no te
 rationale, no address of a folder. Ids of comments are hashed with a key of the user, as they lead to people.
 """
 
+import fcntl
 import hashlib
+import os
 import re
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import format_datetime
 from functools import cache, partial
@@ -98,19 +101,24 @@ def _hash_ids(
 
 def _read_key(file: Path | None) -> bytes:
     """Return the key in a file, which is made where it is missing or no key."""
-    if file is not None:
-        try:
-            found = plain_bytes(file)
-        except OSError:
-            found = b""
-        if len(found) == _KEY_BYTES:
-            return found
     key = secrets.token_bytes(_KEY_BYTES)
-    if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
+    if file is None:
+        return key
+    file.parent.mkdir(parents=True, exist_ok=True)
+    folder = os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # Two calls at once that make it get one and the same; some network disks have no locks.
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        with suppress(OSError):
+            found = plain_bytes(file)
+            if len(found) == _KEY_BYTES:
+                return found
         with whole_file(file) as stream:
             Path(stream.name).chmod(0o600)
             stream.write(key)
+    finally:
+        os.close(folder)
     return key
 
 
