@@ -304,7 +304,7 @@ def _add_pages(app: FastAPI, cache: LedgerCache, html: Callable[..., Response]) 
 
     @app.get("/trace.jsonl", include_in_schema=False)
     def raw_trace(run: str, bot: str, subject: str) -> Response:
-        found = decisions.decision_of(cache, run, bot, subject)
+        found, _ = decisions.decision_of(cache, run, bot, subject)
         if found.trace_sha256 is None:
             raise UsageError("this decision has no trace")
         name = f"trace-{found.trace_sha256[:12]}.jsonl"

@@ -81,6 +81,12 @@ class SiteCache(LedgerCache):
                 of_event = loaded[work].get(id, ())
                 rows = of_event if which.run is None else self.of_runs[work].get((id, which.run), ())
                 return cast(Value, tuple(each for each in rows if which.has_bot(each.bot)))
+        if (
+            work is select_with_forecasts
+            and isinstance(which := asked[0], RowFilter)
+            and which.subject in self.decisions
+        ):
+            return cast(Value, (self.read(select_decisions, which), self.read(select_forecasts, which)))
         if work in self.of_ids and isinstance(ids := asked[0], tuple) and self.decisions.keys() >= set(ids):
             # A key is an id, or a venue with it.
             found = self.of_ids[work].items()

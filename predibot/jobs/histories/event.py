@@ -16,9 +16,8 @@ from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
-    select_decisions,
     select_events,
-    select_forecasts,
+    select_with_forecasts,
 )
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
@@ -94,7 +93,7 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
         row_filter = RowFilter(
             recipe=part.recipe, bots=part.bots, as_of=at, venue_name=there.venue_name, event=event_id
         )
-        forecasts, decisions = select_forecasts(connection, row_filter), select_decisions(connection, row_filter)
+        decisions, forecasts = select_with_forecasts(connection, row_filter)
     return EventHistory(
         event_id=event_id,
         title=listed[rows[0]].title,

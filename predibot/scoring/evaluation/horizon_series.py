@@ -271,7 +271,8 @@ def running_value(
     for row in _spread(np.arange(values.size), MOST_POINTS).tolist():
         low = high = None
         if row >= 2 and is_curve(values[: row + 1]):
-            estimate = growth_estimate(draw_curves(returns_of(values[: row + 1])[:, None], drawn), 0, implied(row))
+            curve = draw_curves(returns_of(values[: row + 1])[:, np.newaxis], drawn, drawdowns=False)
+            estimate = growth_estimate(curve, 0, implied(row))
             if estimate.low is not None and estimate.high is not None:
                 low, high = (float(values[0] * (1.0 + end)) for end in (estimate.low, estimate.high))
         found.append(RunningPoint(float(at[row]), float(values[row]), low, high, row, row))

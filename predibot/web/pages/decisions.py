@@ -19,9 +19,9 @@ from predibot.ledger.read.row_filter import OUTCOMES, RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
     LedgerDecision,
+    LedgerForecast,
     count_decisions,
-    select_decisions,
-    select_forecasts,
+    select_with_forecasts,
     sort_decisions,
 )
 from predibot.scoring.records.part import Part
@@ -156,14 +156,7 @@ def decision_page(
     Raises:
         UsageError: If there is no such decision.
     """
-    found = decision_of(cache, run, bot, subject)
-    forecasts = [
-        each
-        for each in cache.read(
-            select_forecasts, RowFilter(run=run, bots=(bot,), subject=subject, void=bool(found.void))
-        )
-        if each.void == found.void
-    ]
+    found, forecasts = decision_of(cache, run, bot, subject)
     return WebPage(
         "decision",
         {
@@ -181,13 +174,20 @@ def decision_page(
     )
 
 
-def decision_of(cache: LedgerCache, run: str, bot: str, subject: str) -> LedgerDecision:
-    """Return a decision, one of a void run only if there is no other; raise `UsageError` if there is none."""
+def decision_of(
+    cache: LedgerCache, run: str, bot: str, subject: str
+) -> tuple[LedgerDecision, tuple[LedgerForecast, ...]]:
+    """Return a decision with its forecasts, one of a void run only if there is no other.
+
+    Raises:
+        UsageError: If there is none.
+    """
     asked = RowFilter(run=run, bots=(bot,), subject=subject)
-    own = cache.read(select_decisions, asked) or cache.read(select_decisions, replace(asked, void=True))
-    if not own:
-        raise UsageError(f"no decision of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
-    return own[-1]
+    for each in (asked, replace(asked, void=True)):
+        own, forecasts = cache.read(select_with_forecasts, each)
+        if own:
+            return own[-1], tuple(each for each in forecasts if each.void == own[-1].void)
+    raise UsageError(f"no decision of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
 
 
 _PAGE_BYTES = 120_000
