@@ -116,7 +116,7 @@ def _open_to_import(caller: "Caller", ledger: str) -> "Iterator[tuple[Store, Pro
     finally:
         # The last to close a ledger removes the file beside it: with one, somebody else uses this ledger.
         if file is not None and is_new and is_empty and not file.with_name(f"{file.name}-wal").exists():
-            file.unlink()
+            file.unlink(missing_ok=True)
 
 
 def _summary_lines(found: "ImportReport") -> Iterator[str]:
