@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import pytest
 
 from tests.acceptance.conftest import done_here
 from tests.jobs.agent_run import RECIPE
-from tests.jobs.failpoints import with_little_room, without_privileges
+from tests.jobs.failpoints import FEW_BYTES, with_little_room, without_privileges
 from tests.jobs.program import Program
 from tests.jobs.test_ledger_copies import rows_at
 from tests.jobs.tiny import canonical_at
@@ -112,12 +112,25 @@ def test_a_ledger_is_read_where_nothing_can_be_written_with_what_stands_in_its_l
     assert list(temporary.iterdir()) == []
 
 
+@contextmanager
+def log_beyond_little_room(ledger: Path) -> Iterator[None]:
+    """Have a ledger's log be so long, while somebody reads it, that however little is written makes it too long."""
+    with closing(sqlite3.connect(ledger, isolation_level=None)) as reader:
+        reader.execute("PRAGMA wal_autocheckpoint=0")
+        while not (log := ledger.with_name(f"{ledger.name}-wal")).exists() or log.stat().st_size < FEW_BYTES:
+            reader.execute("UPDATE markets SET question = question")
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM markets").fetchone()
+        yield
+
+
 def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(program: Program, tmp_path: Path) -> None:
     kept = f"sqlite:///{tmp_path}/kept/ledger.db"
     before, decided = canonical_at(kept), rows_at(kept)
     backup = ("ledger", "backup", "b.db", *LEDGER)
-    for command in WRITERS[:3]:
-        assert "Look at the disk and its room" in refused(program, *command, under=with_little_room)
+    with log_beyond_little_room(tmp_path / "kept/ledger.db"):
+        for command in WRITERS[:3]:
+            assert "Look at the disk and its room" in refused(program, *command, under=with_little_room)
     assert "the backup b.db cannot be used" in refused(program, *backup, under=with_little_room)
     restore = ("ledger", "restore", "kept/backup.db", "--ledger", "sqlite:///r.db")
     assert "Look at the disk and its room" in refused(program, *restore, under=with_little_room)
