@@ -46,6 +46,19 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
 
 
 @contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Wait until nobody else has a folder locked, and lock it: for files in it that are looked at and then replaced."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # Some network disks have no locks.
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
 def blame_path(path: Path, remedy: str = "; name another folder") -> Iterator[None]:
     """Turn an `OSError` of writing to a path into a `UsageError` that names it and says what to do."""
     try:

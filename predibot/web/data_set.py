@@ -5,9 +5,7 @@ the card, `data_set.md`, column by column, so that nothing gets in unseen: no te
 rationale, no address of a folder. Ids of comments are hashed with a key of the user, as they lead to people.
 """
 
-import fcntl
 import hashlib
-import os
 import re
 import secrets
 from collections import Counter, defaultdict
@@ -31,7 +29,7 @@ from predibot.reports import figures
 from predibot.rows import grouped
 from predibot.version import __version__
 from predibot.web.rendering import line
-from predibot.whole_file import whole_file
+from predibot.whole_file import lock_folder, whole_file
 
 CARD = "README.md"
 _OF_PEOPLE = ("comment", "window")
@@ -105,11 +103,8 @@ def _read_key(file: Path | None) -> bytes:
     if file is None:
         return key
     file.parent.mkdir(parents=True, exist_ok=True)
-    folder = os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        # Two calls at once that make it get one and the same; some network disks have no locks.
-        with suppress(OSError):
-            fcntl.flock(folder, fcntl.LOCK_EX)
+    # Two calls at once that make it get one and the same.
+    with lock_folder(file.parent):
         with suppress(OSError):
             found = plain_bytes(file)
             if len(found) == _KEY_BYTES:
@@ -117,8 +112,6 @@ def _read_key(file: Path | None) -> bytes:
         with whole_file(file) as stream:
             Path(stream.name).chmod(0o600)
             stream.write(key)
-    finally:
-        os.close(folder)
     return key
 
 

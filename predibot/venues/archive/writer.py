@@ -4,11 +4,9 @@ Every file is written under another name and renamed when it is whole, so that a
 merge one after the other, as two at once would overwrite each other's merge.
 """
 
-import fcntl
-import os
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from predibot.plugins.venues import default_venue
 from predibot.venues import fields
 from predibot.venues.archive import layout
 from predibot.venues.archive.resolutions import REFUND, revisions_as_of
-from predibot.whole_file import whole_file
+from predibot.whole_file import lock_folder, whole_file
 
 LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
 _UNFINISHED = ".unfinished-"
@@ -109,21 +107,9 @@ def _merge_resolutions(folder: Path, rows: Mapping[str, Resolution], seen_at: da
     return changed
 
 
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Wait until nobody else merges into an archive; its folder is locked, as its files are replaced."""
-    if not folder.is_dir():
-        # Without a file in it there is nothing to lose; whoever writes the first one makes it.
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        # Some network disks have no locks.
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def _one_at_a_time(folder: Path) -> AbstractContextManager[None]:
+    # Without a folder there is nothing to lose; whoever writes the first file makes it.
+    return lock_folder(folder) if folder.is_dir() else nullcontext()
 
 
 def _revise(stored: object, resolution: Resolution, seen_at: datetime) -> object | None:
