@@ -98,25 +98,12 @@ def ledger(
 
 @contextmanager
 def _open_to_import(caller: "Caller", ledger: str) -> "Iterator[tuple[Store, ProgressListener]]":
-    """Open a ledger to write into, and make a receipt at the end; an import that fails leaves no new ledger behind."""
+    """Open a ledger to write into, and make a receipt at the end."""
     from predibot.jobs.receipts import receipt_of_ledger
-    from predibot.ledger.read.rows_for_python import select_runs
-    from predibot.ledger.url import parse_ledger_url, sqlite_file
 
-    file = sqlite_file(parse_ledger_url(ledger))
-    is_new, is_empty = file is not None and not file.exists(), False
-    try:
-        with caller.writing(ledger, create=True) as store, caller.progress() as listener:
-            try:
-                yield store, listener
-            except BaseException:
-                is_empty = not store.run_read(select_runs)
-                raise
-            receipt_of_ledger(store, caller.clock())
-    finally:
-        # The last to close a ledger removes the file beside it: with one, somebody else uses this ledger.
-        if file is not None and is_new and is_empty and not file.with_name(f"{file.name}-wal").exists():
-            file.unlink(missing_ok=True)
+    with caller.writing(ledger, create=True) as store, caller.progress() as listener:
+        yield store, listener
+        receipt_of_ledger(store, caller.clock())
 
 
 def _summary_lines(found: "ImportReport") -> Iterator[str]:

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot, Said, said_here
 from tests.cli.alone import Ended, predibot_alone
 from tests.cli.conftest import daily, daily_tracked
@@ -86,16 +85,6 @@ def test_a_wrong_folder_is_an_error_and_makes_no_ledger(predibot: Predibot) -> N
     shown = predibot("import", "predibench", "day")
     assert shown.code == 1
     assert [f"a_run_{number}/a.json: target_date: Field required" in shown.err for number in range(3)] == [True] * 3
-
-
-def test_an_import_that_fails_leaves_no_new_ledger_and_keeps_an_old_one(predibot: Predibot) -> None:
-    Path("bad.jsonl").write_text('{"table": "runs"}\n', encoding="utf-8")
-    for export in ("nowhere", "bad.jsonl"):
-        assert predibot("import", "ledger", export, *NEW).code == 1
-        assert [*Path().glob("new.db*")] == []
-    Store.open("sqlite:///new.db").close()
-    assert predibot("import", "ledger", "bad.jsonl", *NEW).code == 1
-    assert Path("new.db").exists()
 
 
 def daily_and_imported() -> None:
