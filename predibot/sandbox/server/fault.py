@@ -97,7 +97,7 @@ def damage_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
     if fault.kind == "truncated_json":
         return replace(reply, body=reply.body[: len(reply.body) // 2])
     if fault.kind == "huge_answer":
-        return replace(reply, body=reply.body + b" " * HUGE_BLANKS)
+        return replace(reply, body=reply.body.ljust(len(reply.body) + HUGE_BLANKS))
     if fault.kind == "limit_note" and (said := _limit_note(json.loads(reply.body))) is not None:
         return said
     change = _DAMAGES.get(fault.kind)

@@ -77,6 +77,7 @@ _log = logging.getLogger(__name__)
 
 _CACHED_SNAPSHOTS = 4
 _LARGEST_BODY_BYTES = 8_000_000
+_PIECE_BYTES = 2**20
 _IDLE_SECONDS = 60
 
 
@@ -281,7 +282,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._write(reply, fault=fault)
 
     def _write(self, reply: HttpReply, *, fault: Fault | None) -> None:
-        """Write head and body in one piece, so that no delayed acknowledgement slows the reply."""
+        """Write head and body in one piece, unless it is large, so that no delayed acknowledgement slows the reply."""
         headers = [
             ("Date", format_datetime(self.server.sandbox.now, usegmt=True)),
             ("Content-Type", reply.content_type),
@@ -294,4 +295,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None and fault.kind == "cut_connection":
             body = body[: len(body) // 2]
             self.close_connection = True
-        self.wfile.write(f"{head}{lines}\r\n".encode("latin-1") + body)
+        self.wfile.write(f"{head}{lines}\r\n".encode("latin-1") + body[:_PIECE_BYTES])
+        if len(body) > _PIECE_BYTES:
+            # Without another copy of what may be millions of bytes.
+            self.wfile.write(memoryview(body)[_PIECE_BYTES:])
