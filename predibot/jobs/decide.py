@@ -34,7 +34,7 @@ from predibot.ledger.write.decisions import StoredDecision, read_decisions
 from predibot.ledger.write.events import news_failures
 from predibot.ledger.write.ledger_receipts import Receipt
 from predibot.ledger.write.runs import BASE_URL, BotPlan, StoredRun, add_bots, count_late_by_run
-from predibot.net.deadline import call_within
+from predibot.net.deadline import call_in_waits
 from predibot.recipe.recipe import BotSpec
 
 _log = logging.getLogger(__name__)
@@ -259,7 +259,7 @@ def _give_back(worker: Worker, owners: Sequence[str]) -> None:
                 release_claims(connection, owner, now=worker.clock())
 
     with _signals_ignored(), suppress(LedgerError, TimeoutError):
-        call_within(give_back, _GIVE_BACK_SECONDS)
+        call_in_waits(give_back, _GIVE_BACK_SECONDS)
 
 
 @contextmanager
