@@ -5,6 +5,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
+from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -177,11 +178,15 @@ def pieces_of(root: "HtmlElement", is_left_out: Callable[["HtmlElement"], bool])
 
 
 _DATA = re.compile(
-    r"<script\b[^>]*(?:application/json|__NEXT_DATA__)[^>]*>|"
+    r"<script\b[^<>]{0,300}(?:application/json|__NEXT_DATA__|fastboot/shoebox)[^<>]{0,300}>|"
     r"\b_{2,3}(?:next|nuxt|initial|preloaded|apollo|redux|data|state|app|server|page|react|remix)\w*|"
     r"\b_{2,3}\w{1,30}_(?:state|data|props|store)\w*|\bFusion\.globalContent\b|\bytInitial\w+",
     re.IGNORECASE,
 )
+_ATTRIBUTE = re.compile(r"""\s(?:data-[\w-]{2,30}|props)=(?:"(\{&quot;[^"]{100,})"|'(\{"[^']{100,})')""")
+"""Where Inertia, Astro and React on Rails keep data."""
+_LINKED = re.compile(r"<script\b[^<>]{0,300}ld\+json[^<>]{0,300}>", re.IGNORECASE)
+_BODIES = frozenset({"articleBody", "text"})
 _SCRIPT_ENDS = re.compile(r"</script", re.IGNORECASE)
 _STRING = re.compile(r'(?:"?\b(\w{1,40})"?\s*:\s*)?"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
 _CODE = re.compile(r"^\s*(?:https?:|[{\[]|\w+:[\[{\"]|function\b)|[{;]\s*\n|\bvar |=>|\}\s*$")
@@ -206,6 +211,11 @@ def script_text(html: str) -> str:
         for name, before, text, after in _named_sentences(written, _MAX_DEPTH):
             # Data often hold an article twice.
             found.setdefault(name, {}).setdefault(text, [*before, text, *after])
+    for _, written in _scripts(html, _LINKED):
+        # Other texts of linked data, such as descriptions, are about the article.
+        for name, before, text, after in _named_sentences(written, 0):
+            if name in _BODIES:
+                found.setdefault(name, {}).setdefault(text, [*before, text, *after])
     longest = max(found.values(), key=lambda texts: sum(map(len, texts)), default={})
     joined = ""
     for piece in chain.from_iterable(longest.values()):
@@ -215,13 +225,19 @@ def script_text(html: str) -> str:
 
 def _data_scripts(html: str) -> Iterator[str]:
     yield (stream := _streamed_data(html))
+    yield from (unescape(double or single) for double, single in _ATTRIBUTE.findall(html))
+    for mark, written in _scripts(html, _DATA):
+        if not stream or mark.lower() != "__next_f":
+            yield written
+
+
+def _scripts(html: str, begin: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """Yield the scripts that begin so, or have that in them, from there on, each with that mark."""
     at = 0
-    while (begins := _DATA.search(html, at)) is not None:
+    while (begins := begin.search(html, at)) is not None:
         ends = _SCRIPT_ENDS.search(html, begins.end())
         at = len(html) if ends is None else ends.end()
-        if stream and begins.group().lower() == "__next_f":
-            continue
-        yield html[begins.start() if begins.group()[0] != "<" else begins.end() : at]
+        yield begins.group(), html[begins.start() if begins.group()[0] != "<" else begins.end() : at]
 
 
 def _streamed_data(html: str) -> str:

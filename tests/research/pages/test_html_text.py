@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -187,6 +188,11 @@ STORY = json.dumps({"props": {"blocks": [{"type": "p", "text": each} for each in
         f"<script>window.__PRELOADED_STATE__ = JSON.parse({json.dumps(STORY)});</script>",
         f'<script>window.__NUXT__={{data:[{{body:"{" ".join(SENTENCES)}"}}]}}</script>',
         f"<script>window.__remixContext = {STORY};</script>",
+        f'<div data-page="{escape(STORY)}"></div>',
+        f"<astro-island props='{STORY}'></astro-island>",
+        '<script type="application/ld+json">{"@type": "LiveBlogPosting", "description": "A blog of the rise of rates '
+        f'of our bank.", "liveBlogUpdate": {json.dumps([{"articleBody": each} for each in SENTENCES])}}}</script>',
+        f'<script type="fastboot/shoebox" id="shoebox-a">{STORY}</script>',
         f"<script>Fusion.globalContent={STORY};Fusion.lastModified=17</script>",
         f"<script>self.__next_f.push([1,{json.dumps('5:' + STORY)}])</script>",
         f"<script id=__NEXT_DATA__ type=application/json>{json.dumps({'html': '<p>'.join(SENTENCES)})}</script>",
@@ -239,7 +245,20 @@ def test_fonts_classes_and_addresses_in_a_pages_data_are_no_text(code: str) -> N
 
 
 @pytest.mark.parametrize(
-    "piece", ['"', '"\\', "__NEXT_DATA__", "<script type=application/json>", '{"a":"', "x: ", '"a":"b",', "1:T9,"]
+    "piece",
+    [
+        '"',
+        '"\\',
+        "__NEXT_DATA__",
+        "<script type=application/json>",
+        '{"a":"',
+        "x: ",
+        '"a":"b",',
+        "1:T9,",
+        ' props="{&quot;',
+        "<script ld+json>",
+        "<script ld+json",
+    ],
 )
 def test_hostile_data_are_read_in_seconds_of_work(piece: str) -> None:
     started = time.process_time()
