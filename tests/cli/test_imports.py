@@ -121,7 +121,7 @@ def test_an_export_with_more_long_texts_than_are_read_at_once_is_imported(tracke
     tracked("export", "out", "--format", "parquet")
     file = Path("out/decisions.parquet")
     decisions = pq.read_table(file)
-    texts = pa.array(f"{row} {'é' * (8_000_000 // decisions.num_rows)}" for row in range(decisions.num_rows))
+    texts = pa.array(f"{row} {'é' * (5_000_000 // decisions.num_rows)}" for row in range(decisions.num_rows))
     place = decisions.schema.get_field_index("rationale")
     pq.write_table(decisions.set_column(place, "rationale", texts), file, row_group_size=decisions.num_rows // 3)
     shown = tracked("import", "ledger", "out", *NEW, "--json").document

@@ -343,7 +343,7 @@ def test_a_backup_with_a_text_longer_than_any_of_ours_is_refused(
 ) -> None:
     assert predibot("ledger", "backup", "b.db", "--ledger", decided("sqlite")).code == 0
     with closing(sqlite3.connect(tmp_path / "b.db")) as backup, backup:
-        backup.execute("UPDATE markets SET question = printf('%.*c', 40000000, 'x')")
+        backup.execute("UPDATE markets SET question = printf('%.*c', 40000000, 'x') WHERE id = 1")
         # As if predibot had not made it, or written to it since.
         backup.execute("PRAGMA application_id = 0")
     said = predibot("ledger", "restore", "b.db", "--ledger", "sqlite:///r.db")
