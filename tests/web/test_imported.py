@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
 from predibot.ledger.store import Store
-from tests.acceptance.conftest import said_here
+from tests.acceptance.conftest import done_here
 from tests.jobs.imports.predibench_day import MODELS, write_day
 from tests.web.conftest import client_of
 
@@ -16,8 +16,7 @@ from tests.web.conftest import client_of
 def test_an_imported_day_is_shown_by_the_app_and_as_files(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/imported.db"
     day = write_day(tmp_path / "2025-09-18", dict.fromkeys(MODELS, 2))
-    said = said_here("import", "predibench", str(day), "--ledger", address)
-    assert said.code == 0, said.err
+    done_here("import", "predibench", str(day), "--ledger", address)
     with Store.open_to_read(address) as store:
         browser = client_of(store)
         listed = browser.get("/api/v1/decisions", params={"limit": 500}).json()
@@ -36,8 +35,7 @@ def test_an_imported_day_is_shown_by_the_app_and_as_files(tmp_path: Path) -> Non
         ):
             assert browser.get(path, params=params).status_code == 200, path
         assert 'class="gauge ' in browser.get("/decision", params=asked).text
-    said = said_here("publish", str(tmp_path / "site"), "--since", "2025-09-01", "--ledger", address, "--json")
-    assert said.code == 0, said.err
+    done_here("publish", str(tmp_path / "site"), "--since", "2025-09-01", "--ledger", address, "--json")
     pages = list((tmp_path / "site" / "decision").iterdir())
     assert len(pages) == listed["total"]
     assert all(bot in (tmp_path / "site/index.html").read_text() for bot in bots)

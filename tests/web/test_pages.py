@@ -20,7 +20,7 @@ from predibot.ledger.read.rows_for_python import LedgerForecast, select_decision
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import SlotResult, add_schedule, begin_slot, end_slot
 from predibot.scoring.standing import BASELINES
-from tests.acceptance.conftest import said_here
+from tests.acceptance.conftest import done_here, said_here
 from tests.ledger.by_hand import a_run, claimant, event_of, take
 from tests.web.conftest import NOW as WEB_NOW
 from tests.web.conftest import TOKEN, client_of
@@ -73,8 +73,7 @@ def test_the_leaderboard_is_narrowed_in_its_address_as_the_terminal_narrows_it(
     asked = {"since": "2026-01-07", "until": "2026-01-10", "category": category, "bots": "script_sharp,market_price"}
     page = browser.get("/", params=asked).text
     span = ("--since", "2026-01-07", "--until", "2026-01-11", "--category", category, "--bots", asked["bots"])
-    said = said_here("report", "--ledger", played, *span, "--json")
-    assert said.code == 0, said.err
+    said = done_here("report", "--ledger", played, *span, "--json")
     shown = said.document["leaderboard"]
     assert sorted(re.findall(r'<th scope="row"><a[^>]*>([^<]*)</a>', page)) == sorted(each["bot"] for each in shown)
     table = browser.get("/tables/forecasts.csv", params=asked).text

@@ -41,8 +41,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def site(played: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a site of the ledger with three games."""
     folder = tmp_path_factory.mktemp("site") / "public"
-    said = said_here("publish", folder, "--since", "2026-01-01", "--ledger", played)
-    assert said.code == 0, said.err
+    done_here("publish", folder, "--since", "2026-01-01", "--ledger", played)
     return folder
 
 
