@@ -12,6 +12,7 @@ TEMPLATE = '''"""A probe."""
 
 import asyncio
 import os
+import sqlite3
 import sys
 import time
 from dataclasses import dataclass
@@ -29,6 +30,16 @@ def order(context, usd=0.1, **more):
     own = context.orders({{markets[0].id: usd}})[0]
     orders = (Order(own.instrument, **{{"amount": own.amount, **more}}),)
     return Decision(tuple(Forecast(m.id, 0.5) for m in markets), orders)
+
+
+GIVEN_UP = """SELECT 1 FROM tasks JOIN bots ON bots.id = bot_id JOIN subjects ON subjects.id = subject_row
+    WHERE bots.name = ? AND subject_id = ? AND status = 'failed'"""
+
+
+def wait_until_given_up(bot, subject):
+    ledger = sqlite3.connect("ledger.db")
+    while not ledger.execute(GIVEN_UP, (bot, subject)).fetchall():
+        time.sleep(0.02)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,11 @@ PROBES = {
     "interrupts": ("raise KeyboardInterrupt('mine')", "failed", "KeyboardInterrupt: mine"),
     "closes": ("raise GeneratorExit('mine')", "failed", "GeneratorExit: mine"),
     "hangs": ("time.sleep(600)", "failed", "gave no answer within 1 s"),
-    "late": ("time.sleep(1.6); return say(context, 0.1)", "failed", "gave no answer within 1 s"),
+    "late": (
+        "wait_until_given_up('late', context.subject.id); return say(context, 0.1)",
+        "failed",
+        "gave no answer within 1 s",
+    ),
     "junk": (
         "return {'probability': 0.5}",
         "failed",
