@@ -44,6 +44,14 @@ def test_a_file_may_have_so_many_bytes_and_no_more(tmp_path: Path) -> None:
         plain_bytes(Path("/proc/self/status"), 3)
 
 
+def test_files_of_more_than_64_mib_are_not_read_unless_asked_for(tmp_path: Path) -> None:
+    with (tmp_path / "a").open("wb") as file:
+        file.truncate(64 * 2**20 + 1)
+    for read in (plain_bytes, plain_text):
+        with pytest.raises(NotPlain, match=r"^it has more than 67,108,864 bytes$"):
+            read(tmp_path / "a")
+
+
 def test_lines_end_in_one_way_whatever_system_wrote_them(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbfa\r\nb\rc\nd")
     assert plain_text(tmp_path / "a", encoding="utf-8-sig") == "a\nb\nc\nd"
