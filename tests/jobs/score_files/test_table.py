@@ -146,7 +146,7 @@ def test_a_file_that_is_not_what_it_is_taken_for_is_refused_in_a_line(file: Inpu
         (b'["gpt", 0.7]\n["q", 1]', "json", " holds lists that do not say what their cells are"),
         (b"17", "json", " is '17', no table. Give an array of JSON objects"),
         ("a,b\n1,2".encode("utf-16") + b"x", "csv", " is no UTF-16, as its first bytes say. Save the file as UTF-8"),
-        (gzip.compress(b"a,b\n1,2")[:-9], "csv", " is no gzip file that can be unpacked. Pack it again"),
+        (gzip.compress(b"a,b\n1,2", mtime=0)[:-9], "csv", " is no gzip file that can be unpacked. Pack it again"),
         (b"\x1f\x8b and no more", "json", " is no gzip file that can be unpacked"),
         ("a\nb\né".encode("latin-1"), "csv", ", line 3: this is not UTF-8. Save the file as UTF-8"),
         (b"a,b\n1,\0\n", "csv", " is no text"),
