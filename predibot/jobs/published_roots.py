@@ -324,12 +324,11 @@ def _open_to_append(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Seq
 
     Raises `UsageError` if it cannot be written.
     """
-    try:
-        # The target of a link is replaced, not the link.
-        file = file.resolve()
-    except (OSError, RuntimeError):
-        # Python tells of a circle by either, depending on its version.
-        raise UsageError(f"{file} is a link that leads back to itself. Name another file") from None
+    # The target of a link is replaced, not the link.
+    target = Path(os.path.realpath(file))
+    if target.is_symlink():
+        raise UsageError(f"{file} is a link that leads back to itself. Name another file")
+    file = target
     with blame_path(file, ". Name another file"):
         file.parent.mkdir(parents=True, exist_ok=True)
         # The folder is locked: the file itself is replaced each time.

@@ -18,7 +18,7 @@ from tests.soaks import few
 from tests.worlds import Worlds
 
 NEW = ("--ledger", "sqlite:///new.db")
-MOST_RESIDENT_BYTES = 470_000_000
+MOST_RESIDENT_BYTES = 500_000_000
 WIDE = "\N{GRINNING FACE}".encode()
 """What makes Python hold four bytes for each character of a text."""
 
