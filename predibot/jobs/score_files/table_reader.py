@@ -34,8 +34,6 @@ _SPACE = re.compile(r"[ \t\n\r\x1e]*")
 """Includes RFC 7464's mark before each text."""
 _SPACE_AND_COMMA = re.compile(rf"{_SPACE.pattern},?{_SPACE.pattern}")
 """Scripts end each line of JSON with a comma, and forget the brackets around all."""
-_LAST_COMMA = re.compile(rf",{_SPACE.pattern}[\]}}]")
-_MOST_COMMAS, _MOST_SPACE = 100, 1_000
 GZIP_MARK = b"\x1f\x8b"
 
 
@@ -168,31 +166,12 @@ def _decode(text: str, *, several: bool = False) -> tuple[Any, str]:
         while not found or at < len(text):
             if found and not several:
                 raise json.JSONDecodeError("Extra data", text, at)
-            value, end, text = _decode_one(text, at)
+            value, end = _DECODER.raw_decode(text, at)
             found.append(value)
             at = _after_space(text, end, _SPACE_AND_COMMA if several else _SPACE)
     except (ValueError, RecursionError) as error:
         return None, why_no_json(error)
     return (found if len(found) > 1 else found[0]), ""
-
-
-def _decode_one(text: str, at: int) -> tuple[Any, int, str]:
-    """Return the value that begins here, its end, and the text without the commas before its closing brackets, as
-    scripts and editors leave them; raise `ValueError` if it is invalid.
-    """
-    for _ in range(_MOST_COMMAS):
-        try:
-            return *_DECODER.raw_decode(text, at), text
-        except json.JSONDecodeError as error:
-            # Where the decoder stops, it is outside of a string; from Python 3.13 on that is at the comma itself.
-            begin = max(at, error.pos - _MOST_SPACE)
-            is_at = text[error.pos : error.pos + 1] == ","
-            comma = error.pos if is_at else begin + len(text[begin : error.pos].rstrip()) - 1
-            is_empty = text[begin:comma].rstrip()[-1:] in (",", "[", "{", "")
-            if is_empty or _LAST_COMMA.match(text, comma) is None:
-                raise
-            text = text[:comma] + text[comma + 1 :]
-    raise ValueError("it has too many commas before closing brackets")
 
 
 def _after_space(text: str, at: int, spaces: re.Pattern[str] = _SPACE) -> int:
