@@ -1,6 +1,5 @@
 """Published roots: a file with the roots of runs and of the ledger, to append to and to verify against."""
 
-import fcntl
 import json
 import os
 import stat
@@ -29,7 +28,7 @@ from predibot.ledger.write.ledger_receipts import (
 )
 from predibot.ledger.write.runs import runs
 from predibot.plain_file import plain_bytes
-from predibot.whole_file import blame_path, whole_file
+from predibot.whole_file import blame_path, lock_folder, whole_file
 
 
 class _RootLine(BaseModel):
@@ -325,19 +324,13 @@ def _open_to_append(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Seq
     Raises `UsageError` if it cannot be written.
     """
     # The target of a link is replaced, not the link.
-    target = Path(os.path.realpath(file))
-    if target.is_symlink():
-        raise UsageError(f"{file} is a link that leads back to itself. Name another file")
-    file = target
+    named, file = file, Path(os.path.realpath(file))
+    if file.is_symlink():
+        raise UsageError(f"{named} is a link that leads back to itself. Name another file")
     with blame_path(file, ". Name another file"):
         file.parent.mkdir(parents=True, exist_ok=True)
-        # The folder is locked: the file itself is replaced each time.
-        descriptor = os.open(file.parent, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with lock_folder(file.parent):
             yield _read_lines(file) if file.exists() else [], lambda added: _append(file, added)
-        finally:
-            os.close(descriptor)
 
 
 def _append(file: Path, added: Sequence[_RootLine]) -> None:
