@@ -207,15 +207,12 @@ def script_text(html: str) -> str:
     sentences with the same name, such as an article's paragraphs, one a line.
     """
     found: dict[str, dict[str, list[str]]] = {}
-    for written in _data_scripts(html):
-        for name, before, text, after in _named_sentences(written, _MAX_DEPTH):
-            # Data often hold an article twice.
-            found.setdefault(name, {}).setdefault(text, [*before, text, *after])
-    for _, written in _scripts(html, _LINKED):
-        # Other texts of linked data, such as descriptions, are about the article.
-        for name, before, text, after in _named_sentences(written, 0):
-            if name in _BODIES:
-                found.setdefault(name, {}).setdefault(text, [*before, text, *after])
+    of_data = chain.from_iterable(_named_sentences(written, _MAX_DEPTH) for written in _data_scripts(html))
+    of_linked = chain.from_iterable(_named_sentences(written, 0) for _, written in _scripts(html, _LINKED))
+    # Other texts of linked data, such as descriptions, are about the article.
+    for name, before, text, after in chain(of_data, (each for each in of_linked if each[0] in _BODIES)):
+        # Data often hold an article twice.
+        found.setdefault(name, {}).setdefault(text, [*before, text, *after])
     longest = max(found.values(), key=lambda texts: sum(map(len, texts)), default={})
     joined = ""
     for piece in chain.from_iterable(longest.values()):
