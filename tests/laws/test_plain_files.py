@@ -38,7 +38,6 @@ ELSEWHERE = {
     # To write, to lock, or nothing at all.
     "predibot/studies/stakebench/collecting/raw_store.py": {"iterdir", "os.open"},
     "predibot/jobs/logs/log_file.py": {"os.open"},
-    "predibot/jobs/published_roots.py": {"os.open"},
     # A table of bytes that were read already, within a bound.
     "predibot/venues/stocks/folder.py": {"loadtxt"},
     # What this user keeps, which is opened above already.
