@@ -32,9 +32,9 @@ ELSEWHERE = {
     "predibot/ledger/files/trace_lines.py": {"decompressobj", "decompress"},
     "predibot/research/pages/decode_body.py": {"decompressobj", "decompress"},
     # A table in a child process with a bound on its memory, of a file that is open already.
-    "predibot/jobs/score_files/table_reader.py": {"ParquetFile", "gzip"},
-    # The first mebibyte of a table, by which its kind is known.
-    "predibot/jobs/score_files/table_file.py": {"decompressobj", "decompress"},
+    "predibot/jobs/score_files/table_reader.py": {"ParquetFile"},
+    # A packed table, a mebibyte at a time, up to the bound on files of tables.
+    "predibot/jobs/score_files/table_file.py": {"gzip"},
     # To write, to lock, or nothing at all.
     "predibot/studies/stakebench/collecting/raw_store.py": {"iterdir", "os.open"},
     "predibot/jobs/logs/log_file.py": {"os.open"},

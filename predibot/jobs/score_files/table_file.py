@@ -1,11 +1,12 @@
 """Table files: a user's file, read by a child process with limits."""
 
 import codecs
+import gzip
 import json
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO, TextIO, cast, get_args
 
 from predibot.errors import UsageError
 from predibot.jobs.score_files.table import MAX_ROWS, BadRow, Columns, FileRow, InputTable
-from predibot.jobs.score_files.table_reader import GZIP_MARK, MESSAGE_BYTES, TableFormat, open_table
+from predibot.jobs.score_files.table_reader import MESSAGE_BYTES, TableFormat, open_table
 from predibot.plain_file import open_plain, pipe_pieces
 from predibot.research.pages.errors import Deadline, PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import PageSource
@@ -26,6 +27,7 @@ STANDARD_INPUT = "-"
 _MIB = 2**20
 MAX_BYTES = 256 * _MIB
 LIMITS = ParserLimits(resident_bytes=480 * _MIB, data_bytes=384 * _MIB)
+_GZIP_MARK = b"\x1f\x8b"
 _ENDINGS: dict[str, TableFormat] = {f".{each}": each for each in TABLE_FORMATS} | {".tsv": "csv", ".ndjson": "jsonl"}
 
 
@@ -47,7 +49,7 @@ def open_table_file(
     Args:
         argument: A path, or `-` for standard input.
         wanted: Its format; None derives it from its ending or first bytes.
-        max_bytes: For the file, and for its unpacked rows.
+        max_bytes: For the file, unpacked where gzip packed it, and for its unpacked rows.
         seconds: For reading the file and taking its rows.
         process: A process of `table_process` for several files; None starts one.
 
@@ -55,9 +57,10 @@ def open_table_file(
         UsageError: If it does not exist, cannot be read, has another format, or is too large.
     """
     label = "standard input" if argument == STANDARD_INPUT else argument
-    with NamedTemporaryFile() as copy:
+    with NamedTemporaryFile() as copy, NamedTemporaryFile() as unpacked:
         try:
             path = _on_disk(argument, standard_input, cast(BinaryIO, copy), max_bytes)
+            path = _unpack(path, cast(BinaryIO, unpacked), max_bytes)
             kind = wanted or _guess_format(argument, path)
         except FileNotFoundError:
             raise UsageError(
@@ -107,7 +110,23 @@ def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most:
     if path.is_dir():
         raise UsageError(f"{argument!r} is a folder. Name a file in it")
     read = partial(standard_input.buffer.read, _MIB) if standard_input and piped else None
-    for piece in pipe_pieces(path) if read is None else iter(read, b""):
+    return _copy(pipe_pieces(path) if read is None else iter(read, b""), copy, most)
+
+
+def _unpack(path: Path, copy: BinaryIO, most: int) -> Path:
+    """Return the path of a file's content; one that gzip packed is unpacked, as its size bounds nothing."""
+    with open_plain(path) as packed:
+        if packed.read(len(_GZIP_MARK)) != _GZIP_MARK:
+            return path
+        packed.seek(0)
+        try:
+            return _copy(iter(partial(gzip.GzipFile(fileobj=packed).read, _MIB), b""), copy, most)
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            raise ValueError("it is no gzip file that can be unpacked") from None
+
+
+def _copy(pieces: Iterable[bytes], copy: BinaryIO, most: int) -> Path:
+    for piece in pieces:
         # One piece above the bound is enough to see that the file is too large.
         copy.write(piece)
         if copy.tell() > most:
@@ -119,9 +138,6 @@ def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most:
 def _guess_format(argument: str, path: Path) -> TableFormat:
     with open_plain(path) as file:
         beginning = file.read(_MIB)
-    if beginning.startswith(GZIP_MARK):
-        with suppress(zlib.error):
-            beginning = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(beginning, _MIB)
     for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         beginning = beginning.removeprefix(mark)
     # Every other byte of UTF-16 is zero.

@@ -2,18 +2,16 @@
 
 import codecs
 import csv
-import gzip
 import io
 import json
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal
 
 from predibot.domain.untrusted_text import why_no_json
 from predibot.jobs.score_files.table import BadRow, Cell, Columns, FileRow, InputTable, Place, show_cell
@@ -34,11 +32,6 @@ _SPACE = re.compile(r"[ \t\n\r\x1e]*")
 """Includes RFC 7464's mark before each text."""
 _SPACE_AND_COMMA = re.compile(rf"{_SPACE.pattern},?{_SPACE.pattern}")
 """Scripts end each line of JSON with a comma, and forget the brackets around all."""
-GZIP_MARK = b"\x1f\x8b"
-
-
-_BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
-_NO_GZIP = " is no gzip file that can be unpacked. Pack it again"
 
 
 class TableUnreadable(ValueError):
@@ -53,27 +46,21 @@ def open_table(file: BinaryIO, kind: TableFormat) -> InputTable:
 
 
 def _open_utf8(file: BinaryIO) -> BinaryIO:
-    """Return a text as UTF-8: unpacked where gzip packed it, and from UTF-16 where its mark says so."""
-    if file.read(2) == GZIP_MARK:
-        file.seek(0)
-        file = cast(BinaryIO, gzip.GzipFile(fileobj=file))
+    """Return a text as UTF-8, from UTF-16 where its mark says so."""
+    file.seek(0)
+    is_utf16 = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     file.seek(0)
     try:
-        is_utf16 = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        file.seek(0)
         return io.BytesIO(file.read().decode("utf-16").encode()) if is_utf16 else file
     except UnicodeError:
         raise TableUnreadable(" is no UTF-16, as its first bytes say. Save the file as UTF-8") from None
-    except _BROKEN_GZIP:
-        raise TableUnreadable(_NO_GZIP) from None
 
 
 def _filled_lines(file: BinaryIO, *, blank: bool = False) -> Iterator[tuple[int, str]]:
     """Yield the numbered lines of a text, without blank ones unless requested."""
     file.seek(0)
     # Split as bytes: other line breaks, such as U+2028, may be part of a text.
-    lines = chain.from_iterable(some.splitlines(keepends=True) for some in _pieces(file))
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(chain.from_iterable(some.splitlines(keepends=True) for some in file), start=1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
@@ -82,15 +69,6 @@ def _filled_lines(file: BinaryIO, *, blank: bool = False) -> Iterator[tuple[int,
             raise TableUnreadable(" is no text. Give CSV, JSON or Parquet, and say which with --format")
         if blank or text.strip():
             yield number, text
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    try:
-        # Not `yield from`, which closes the file with the generator.
-        for piece in file:  # noqa: UP028
-            yield piece
-    except _BROKEN_GZIP:
-        raise TableUnreadable(_NO_GZIP) from None
 
 
 def _read_csv(file: BinaryIO) -> InputTable:
